@@ -63,7 +63,7 @@ const value = makeOrder();
 const names = Array.from({ length: 40 }, (_, at) => `order.kind${at}.created`);
 const bodies = names.map((event) => JSON.stringify({ event, payload: value }));
 const compared = compileWithAjv();
-const faults = checkPayload(checking, 'order.kind3.created', value);
+const { faults } = checkPayload(checking, 'order.kind3.created', value);
 if (faults.length > 0) throw new Error(`The payload does not fit: ${JSON.stringify(faults)}`);
 
 const servers = {

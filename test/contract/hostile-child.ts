@@ -34,7 +34,7 @@ async function load({ path, payloads, contractRoot }: Question): Promise<Partial
     const checks = payloads.map((file) => {
       const payload: unknown = JSON.parse(readFileSync(file, 'utf8'));
       const start = cpuMs();
-      const faults = checkPayload(contract, 'e', payload);
+      const { faults } = checkPayload(contract, 'e', payload);
       return { faults: faults.slice(0, 10), cpuMs: cpuMs() - start };
     });
     const { operations, warnings } = contract;

@@ -24,6 +24,7 @@ import { searchContract } from './search-contract.ts';
 import { sessionContract } from './session-contract.ts';
 import { settleContract } from './settle-contract.ts';
 import { statsContract } from './stats-contract.ts';
+import { skipContract } from './skip-contract.ts';
 import { subjectContract } from './subject-contract.ts';
 import { subscriptionStatsContract } from './subscription-stats-contract.ts';
 
@@ -46,6 +47,7 @@ export const contracts = [
   expiryContract,
   subjectContract,
   filterContract,
+  skipContract,
   retentionContract,
   noticeContract,
   failingContract,

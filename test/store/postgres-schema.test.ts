@@ -46,6 +46,7 @@ const all = [
   { number: 23, name: 'subject' },
   { number: 24, name: 'subject_indexes' },
   { number: 25, name: 'exchange' },
+  { number: 26, name: 'skipped_callbacks' },
 ];
 
 describe('applyMigrations', () => {

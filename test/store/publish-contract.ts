@@ -55,6 +55,7 @@ export function publishContract(name: string, open: OpenSubject): void {
           deliveries: 0,
           subject: undefined,
           rejected: undefined,
+          skipped: undefined,
         });
       });
 

@@ -125,7 +125,7 @@ function eventFor(
   const name = event.replace(/\*$/u, 'example');
   if (report?.payload.kind !== 'sample') return [];
   const { value: payload } = report.payload;
-  if (checkPayload(contract, name, payload).length > 0) return [];
+  if (checkPayload(contract, name, payload).faults.length > 0) return [];
   return [{ event: name, payload, contract: contract.title }];
 }
 

@@ -76,6 +76,7 @@ function compileItem(written: Written, draft: DeclaredOperation): CompiledCallba
       place: item,
       definition: {
         id: `${label} ${key} ${method}`,
+        operation: draft.operationId,
         label,
         ...target,
         isOptional: false,

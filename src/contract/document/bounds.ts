@@ -56,6 +56,9 @@ export const bounds = {
   writeOnlyStepsMax: 300_000,
   /** Event names for which the matching callbacks are cached. */
   eventNamesKeptMax: 1_000,
+  /** Callbacks that one event may skip, which are stored with it; and characters of the reason for each. */
+  skippedMax: 256,
+  skipReasonCharsMax: 200,
   /**
    * Errors kept for the items of one list or the members of one object; and faults in one response.
    */

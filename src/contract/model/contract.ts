@@ -175,6 +175,8 @@ export interface Variant {
 export interface CallbackDefinition {
   /** Stays the same as long as label, key and method do: `myEvent {$request.body#/url} POST`. */
   id: string;
+  /** The `operationId` of the operation that declares it. */
+  operation: string;
   label: string;
   /** The key as repaired; undefined when it can never resolve, with the reason in `inactive`. */
   target: Template | undefined;

@@ -9,6 +9,8 @@ import { makeOrder, orderSchemas } from '../../../bench/parts/sample-order.ts';
 import { readRequest } from './request.ts';
 import { definitionsOf, matchingCallbacks, checkPayload } from './payload.ts';
 
+/** A payload that is accepted and reaches every callback of the event. */
+const fits = { faults: [], skipped: [] };
 const ours = await loadContract(join(import.meta.dirname, '..', '..', '..', 'openapi.yaml'));
 
 /**
@@ -16,8 +18,9 @@ const ours = await loadContract(join(import.meta.dirname, '..', '..', '..', 'ope
  */
 function contractWith(
   events: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, object>> = {},
 ): ReturnType<typeof compileContract> {
-  const callbacks = Object.entries(events).map(([label, event]) => [
+  const callbacks: [string, object][] = Object.entries(events).map(([label, event]) => [
     label,
     {
       '{$request.body#/url}': {
@@ -31,6 +34,9 @@ function contractWith(
       },
     },
   ]);
+  for (const [label, item] of Object.entries(more)) {
+    callbacks.push([label, { '{$request.body#/url}': { 'x-ringback-event': 'x', ...item } }]);
+  }
   const body = {
     content: {
       'application/json': { schema: { type: 'object', properties: { url: { type: 'string' } } } },
@@ -89,8 +95,8 @@ describe('hearing', () => {
       matchingCallbacks(contract, 'e2999').map(({ label }) => label),
       ['c2999', 'all'],
     );
-    assert.deepEqual(checkPayload(contract, 'e2999', { c2999: 1, all: 1 }), []);
-    assert.equal(checkPayload(contract, 'e2999', {}).length, 2);
+    assert.deepEqual(checkPayload(contract, 'e2999', { c2999: 1, all: 1 }), fits);
+    assert.equal(checkPayload(contract, 'e2999', {}).faults.length, 2);
   });
 
   it('includes a callback whose event comes from the request, since it may match anything', () => {
@@ -124,11 +130,12 @@ describe('hearing', () => {
 
 describe('checkPayload', () => {
   it('accepts a payload that matches every callback of the event', () => {
-    assert.deepEqual(checkPayload(ours, 'order.created', { message: 'hi', more: [1] }), []);
+    assert.deepEqual(checkPayload(ours, 'order.created', { message: 'hi', more: [1] }), fits);
   });
 
   it('names the callback, the place and the rule', () => {
-    const [fault, ...others] = checkPayload(ours, 'order.created', { message: 5 });
+    const { faults } = checkPayload(ours, 'order.created', { message: 5 });
+    const [fault, ...others] = faults;
     assert.deepEqual(fault, {
       callback: 'myEvent',
       field: '/message',
@@ -137,9 +144,9 @@ describe('checkPayload', () => {
     assert.deepEqual(others, []);
   });
 
-  it('checks against all callbacks, subscribed or not', () => {
+  it('refuses what fits no callback of the event, subscribed or not, and says why of each', () => {
     const contract = contractWith({ a: 'order.created', b: 'order.*', c: 'other' });
-    const faults = checkPayload(contract, 'order.created', {});
+    const { faults } = checkPayload(contract, 'order.created', {});
     assert.deepEqual(
       faults.map(({ callback, field }) => [callback, field]),
       [
@@ -149,19 +156,54 @@ describe('checkPayload', () => {
     );
   });
 
+  it('accepts what fits one callback of the event, and skips those that it does not fit', () => {
+    const contract = contractWith({ a: 'order.created', b: 'order.*', c: 'other' });
+    const skippedFor = (payload: unknown): unknown => {
+      const { faults, skipped } = checkPayload(contract, 'order.created', payload);
+      assert.deepEqual(faults, []);
+      return skipped;
+    };
+    const definition = 'b {$request.body#/url} POST';
+    const reason = '/b is required';
+    assert.deepEqual(skippedFor({ a: 1 }), [{ operation: 'hook', definition, reason }]);
+    assert.equal(JSON.stringify(skippedFor({ b: 1 })).includes('"a {$request'), true);
+    assert.deepEqual(skippedFor({ a: 1, b: 1 }), []);
+  });
+
+  it('does not skip a callback without a schema, which accepts any payload', () => {
+    const free = { post: { responses: {} } };
+    const contract = contractWith({ a: 'x' }, { free });
+    const { faults, skipped } = checkPayload(contract, 'x', {});
+    assert.deepEqual([faults, skipped.length], [[], 1]);
+  });
+
+  it('refuses what fits no callback with a body, even if another has no body', () => {
+    const contract = contractWith({ a: 'x' }, { free: { get: { responses: {} } } });
+    assert.equal(checkPayload(contract, 'x', {}).faults.length, 1);
+    assert.deepEqual(checkPayload(contract, 'x', { a: 1 }), fits);
+  });
+
+  it('refuses, and skips nothing, when the work for the check runs out', () => {
+    const contract = contractWith({ a: 'x', b: 'x' });
+    const spent = { left: 0 };
+    const { faults, skipped } = checkPayload(contract, 'x', { a: 1 }, spent);
+    assert.match(faults[0]?.message ?? '', /take more than/);
+    assert.deepEqual(skipped, []);
+  });
+
   it('handles many event names', () => {
     const contract = contractWith({ a: 'x.*', b: '*' });
     assert.deepEqual(
-      checkPayload(contract, 'x.y', {}).map(({ callback }) => callback),
+      checkPayload(contract, 'x.y', {}).faults.map(({ callback }) => callback),
       ['a', 'b'],
     );
     for (let n = 0; n < 3 * bounds.eventNamesKeptMax; n += 1) {
-      assert.equal(checkPayload(contract, `x.e${n}`, {}).length, 2);
+      assert.equal(checkPayload(contract, `x.e${n}`, {}).faults.length, 2);
     }
   });
 
   it('accepts any payload of an event that no callback matches', () => {
-    assert.deepEqual(checkPayload(contractWith({ a: 'x' }), 'y', 'anything'), []);
+    assert.deepEqual(checkPayload(contractWith({ a: 'x' }), 'y', 'anything'), fits);
   });
 });
 
@@ -181,7 +223,7 @@ describe('the step limit of a request', () => {
     for (const contract of [ours, callback, detailed]) {
       const work = { left: bounds.requestStepsMax };
       for (let n = 0; n < limits.batchEventsMax; n += 1) {
-        assert.deepEqual(checkPayload(contract, event, order, work), []);
+        assert.deepEqual(checkPayload(contract, event, order, work), fits);
       }
       assert.ok(work.left > 0.2 * bounds.requestStepsMax, `${work.left} steps left`);
     }

@@ -1,5 +1,6 @@
-// Validates event payloads against the contract. A payload must match the schema of every callback
-// that the event could reach, subscribed or not, so that no invalid payload is ever delivered.
+// Validates event payloads against the contract. A payload must fit the schema of a callback that the event could reach,
+// subscribed or not. Callbacks whose schema it violates are skipped, so that no invalid payload is ever delivered.
+import type { SkippedCallback } from '../../core/domain/event.ts';
 import { patternsFor } from '../../core/domain/pattern.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
@@ -8,61 +9,119 @@ import type { CallbackDefinition, Contract } from '../model/contract.ts';
 import type { WorkBudget } from '../schema/step-budget.ts';
 import { checkWithin, type Validator } from '../schema/schema.ts';
 
+export interface PayloadCheck {
+  /** Why the payload is refused, if it is. */
+  faults: readonly PayloadFault[];
+  /** The callbacks whose schemas an accepted payload violates. */
+  skipped: readonly SkippedCallback[];
+}
+
 export interface PayloadFault extends Fault {
   /** The label of a callback whose schema it violates. */
   callback: string;
+  /** Its operation, if the label alone does not tell it. */
+  operation?: string | undefined;
 }
 
 /**
- * The faults of the payload of this event; fields are JSON pointers into it. Payloads that are checked at once share the
- * work.
+ * Checks the payload of this event; fields of faults are JSON pointers into it. Payloads that are checked at once share
+ * the work.
  */
 export function checkPayload(
   contract: Contract,
   event: string,
   payload: unknown,
   work: WorkBudget = { left: bounds.requestStepsMax },
-): PayloadFault[] {
-  const faults: PayloadFault[] = [];
-  for (const { label, schema } of checksFor(contract, event)) {
-    const found = checkWithin(schema, payload, work);
-    for (const fault of found) faults.push({ ...fault, callback: label });
-    if (found.length > 0 && work.left <= 0) break;
+): PayloadCheck {
+  const { schemas, isAnyFree } = checksFor(contract, event);
+  const violated: Violated[] = [];
+  for (const check of schemas) {
+    const faults = checkWithin(check.schema, payload, work);
+    if (faults.length > 0) violated.push({ ...check, faults });
+    // Without the work to check it, a schema may be violated or not: the payload is refused.
+    if (faults.length > 0 && work.left <= 0) return refused(violated);
   }
-  return faults;
+  if (violated.length === 0) return fits;
+  if (violated.length === schemas.length && !isAnyFree) return refused(violated);
+  const skipped = violated.flatMap(toSkipped);
+  return skipped.length > bounds.skippedMax ? refused(violated) : { faults: [], skipped };
 }
 
-/** A schema to check, and the first callback that requires it. */
-interface Check {
-  label: string;
+const fits: PayloadCheck = { faults: [], skipped: [] };
+
+interface Violated extends SchemaCheck {
+  faults: readonly Fault[];
+}
+
+/** Says something of every schema, even if a report has room for a few faults only. */
+function refused(violated: readonly Violated[]): PayloadCheck {
+  const each = Math.max(1, Math.floor(bounds.faultsMax / violated.length));
+  const labels = new Set(violated.map((one) => firstOf(one)?.label));
+  const faults = violated.flatMap((one) => {
+    const { label: callback = '', operation } = firstOf(one) ?? {};
+    const more = labels.size < violated.length ? { operation } : {};
+    return one.faults.slice(0, each).map((fault) => ({ ...fault, callback, ...more }));
+  });
+  return { faults, skipped: [] };
+}
+
+function firstOf({ definitions }: SchemaCheck): CallbackDefinition | undefined {
+  return definitions.values().next().value;
+}
+
+function toSkipped({ faults: [fault], definitions }: Violated): SkippedCallback[] {
+  const reason = `${fault?.field} ${fault?.message}`.trim().slice(0, bounds.skipReasonCharsMax);
+  return [...definitions.values()].map(({ operation, id }) => ({
+    operation,
+    definition: id,
+    reason,
+  }));
+}
+
+/** A schema to check, and the callbacks that require it. */
+interface SchemaCheck {
   schema: Validator;
+  /** By operation and id, because several variants of an operation may have the same callback. */
+  definitions: Map<string, CallbackDefinition>;
+}
+
+interface Checks {
+  schemas: readonly SchemaCheck[];
+  /** Whether a callback with a body accepts any payload, because it declares no schema. */
+  isAnyFree: boolean;
 }
 
 /**
  * Cached by event name: publishers use few names, each many times. Searching all definitions for
  * each publish made the check several times slower (bench/parts/payload.ts).
  */
-const checks = new WeakMap<Contract, Map<string, readonly Check[]>>();
+const checks = new WeakMap<Contract, Map<string, Checks>>();
 
-function checksFor(contract: Contract, event: string): readonly Check[] {
-  const known = checks.get(contract) ?? new Map<string, readonly Check[]>();
+function checksFor(contract: Contract, event: string): Checks {
+  const known = checks.get(contract) ?? new Map<string, Checks>();
   const found = known.get(event);
   if (found !== undefined) return found;
-  const made = findChecks(contract, event);
+  const made = findChecks(matchingCallbacks(contract, event));
   if (known.size >= bounds.eventNamesKeptMax) known.clear();
   checks.set(contract, known.set(event, made));
   return made;
 }
 
 /** Each schema once, however many callbacks refer to it. */
-function findChecks(contract: Contract, event: string): Check[] {
-  const found = new Map<string, Check>();
-  for (const { label, payload } of matchingCallbacks(contract, event)) {
-    if (payload !== undefined && !found.has(payload.place)) {
-      found.set(payload.place, { label, schema: payload });
-    }
+function findChecks(definitions: readonly CallbackDefinition[]): Checks {
+  const found = new Map<string, SchemaCheck>();
+  for (const definition of definitions) {
+    const { operation, id, payload } = definition;
+    if (payload === undefined) continue;
+    const check = found.get(payload.place) ?? { schema: payload, definitions: new Map() };
+    check.definitions.set(JSON.stringify([operation, id]), definition);
+    found.set(payload.place, check);
   }
-  return [...found.values()];
+  return { schemas: [...found.values()], isAnyFree: definitions.some(isFree) };
+}
+
+function isFree({ payload, mediaType }: CallbackDefinition): boolean {
+  return payload === undefined && mediaType !== undefined;
 }
 
 // Chooses the contract of an event. Events of one contract never reach the subscribers of another.

@@ -13,6 +13,16 @@ export interface Event {
   deliveries: number | undefined;
   /** Why it was never delivered: it was published by SQL and violates the contract. */
   rejected: string | undefined;
+  /** The callbacks that it does not reach although they match it. */
+  skipped: readonly SkippedCallback[] | undefined;
+}
+
+/** A callback of the contract whose schema the payload of an event violates, while it fits another one. */
+export interface SkippedCallback {
+  /** The operation that declares it. */
+  operation: string;
+  definition: string;
+  reason: string;
 }
 
 /** Ringback's own events begin with this; the pattern `*` does not match them. */

@@ -1,7 +1,7 @@
 // Publish: checks events against the contract and writes them with their deliveries in one
 // transaction. A 2xx means that they are on disk. The payload's bytes are never changed.
 import type { App } from '../../core/domain/app.ts';
-import { ownPrefix, pingEvent } from '../../core/domain/event.ts';
+import { ownPrefix, pingEvent, type SkippedCallback } from '../../core/domain/event.ts';
 import { refuseLoop, withHops } from '../../core/domain/hops.ts';
 import { readId, withoutPrefix, withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
@@ -10,7 +10,7 @@ import { isEventName, isSubject, nameFault, subjectFault } from '../../core/doma
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { printTrace, type TraceContext } from '../../core/telemetry/trace.ts';
 import { bounds } from '../../contract/document/bounds.ts';
-import { chooseContract, checkPayload } from '../../contract/request/payload.ts';
+import { chooseContract, checkPayload, type PayloadFault } from '../../contract/request/payload.ts';
 import type { Contract } from '../../contract/model/contract.ts';
 import type { Accepted, Audience } from '../../store/port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../store/port/store.ts';
@@ -81,8 +81,10 @@ export async function publish(
   const input = {
     appNo: app.no,
     contract: validation.contract.title,
-    events: events.map(({ name, subject, payload }) => {
-      return { id: context.newId(), name, subject, payload };
+    events: events.map((event) => {
+      const { name, subject, payload } = event;
+      const skipped = validation.skipped?.get(event);
+      return { id: context.newId(), name, subject, payload, skipped };
     }),
     audience,
     trace: withHops(hops, call.trace && printTrace(call.trace)),
@@ -208,7 +210,7 @@ function acceptedBy(
 }
 
 export type EventValidation =
-  | { kind: 'fit'; contract: Contract; warnings: readonly Fault[] }
+  | ({ kind: 'fit'; contract: Contract; warnings: readonly Fault[] } & Pick<Checked, 'skipped'>)
   | { kind: 'refused'; problem: Problem };
 
 /** Whether events can be published; if not, the problem as a publisher gets it. */
@@ -219,7 +221,8 @@ export function validateEvents(
 ): EventValidation {
   const chosen = contractOf(rules.contracts, events, title);
   if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
-  return validationOf(rules, chosen, faultsIn(events, chosen));
+  const checked = { faults: [], skipped: undefined };
+  return validationOf(rules, checkEvents(rules, events, { contract: chosen, checked }), chosen);
 }
 
 /** The same for a large batch, yielding to other requests while it checks the payloads. */
@@ -230,38 +233,59 @@ async function validateEventsInTurns(
 ): Promise<EventValidation> {
   const chosen = contractOf(rules.contracts, events, title);
   if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
-  const faults: Fault[] = [];
+  const checked: Checked = { faults: [], skipped: undefined };
   for (let at = 0; at < events.length; at += limits.eventsCheckedAtOnce) {
     if (at > 0) await endOfTurn();
-    faults.push(...faultsIn(events.slice(at, at + limits.eventsCheckedAtOnce), chosen));
-    if (faults.length >= bounds.faultsMax) break;
+    const some = events.slice(at, at + limits.eventsCheckedAtOnce);
+    checkEvents(rules, some, { contract: chosen, checked });
   }
-  return validationOf(rules, chosen, faults.slice(0, bounds.faultsMax));
+  return validationOf(rules, checked, chosen);
 }
 
 function validationOf(
   { isLenient }: PublishRules,
+  { faults, skipped }: Checked,
   contract: Contract,
-  faults: readonly Fault[],
 ): EventValidation {
   const [first] = faults;
-  if (first === undefined || isLenient) return { kind: 'fit', contract, warnings: faults };
+  if (first === undefined || isLenient) return { kind: 'fit', contract, warnings: faults, skipped };
   const detail = `The payload violates the contract: ${first.field} ${first.message}`;
   return { kind: 'refused', problem: new Problem('payload_refused', detail, { faults }) };
 }
 
-/** Stops at the maximum of reported faults, since finding each one costs time. */
-function faultsIn(events: readonly NewEvent[], contract: Contract): Fault[] {
-  const faults: Fault[] = [];
+/** What checks of payloads found. */
+interface Checked {
+  faults: Fault[];
+  /** The callbacks that events skip; undefined, as nearly always: none. */
+  skipped: Map<NewEvent, readonly SkippedCallback[]> | undefined;
+}
+
+/** Stops at the maximum of reported faults, since finding each one costs time, unless they are only warnings. */
+function checkEvents(
+  { isLenient }: PublishRules,
+  events: readonly NewEvent[],
+  { contract, checked }: { contract: Contract; checked: Checked },
+): Checked {
+  const { faults } = checked;
   const work = { left: bounds.requestStepsMax };
-  for (const { name, value, at } of events) {
-    for (const { field, message, callback } of checkPayload(contract, name, value, work)) {
-      const where = `${at}/payload${field}`;
-      faults.push({ field: where, message: `${message} (callback "${callback}")` });
+  for (const event of events) {
+    const isFull = faults.length >= bounds.faultsMax;
+    if (isFull && !isLenient) break;
+    const { name, value, at } = event;
+    const found = checkPayload(contract, name, value, work);
+    for (const fault of isFull ? [] : found.faults) faults.push(toFault(fault, at));
+    if (found.skipped.length > 0) {
+      checked.skipped ??= new Map();
+      checked.skipped.set(event, found.skipped);
     }
-    if (faults.length >= bounds.faultsMax) return faults.slice(0, bounds.faultsMax);
   }
-  return faults;
+  faults.splice(bounds.faultsMax);
+  return checked;
+}
+
+function toFault({ field, message, callback, operation }: PayloadFault, at: string): Fault {
+  const of = operation === undefined ? '' : ` of ${operation}`;
+  return { field: `${at}/payload${field}`, message: `${message} (callback "${callback}"${of})` };
 }
 
 /** The single contract that all the events belong to. */

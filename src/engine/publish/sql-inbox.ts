@@ -6,7 +6,7 @@
 import { readOpaqueJson } from '../../core/base/json.ts';
 import type { World } from '../../core/base/world.ts';
 import { limits } from '../../core/limits/limits.ts';
-import type { InboxEntry } from '../../store/port/delivery-verbs.ts';
+import type { InboxEntry, NewEvent } from '../../store/port/delivery-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { AppQuotas } from '../admission/quotas.ts';
 import type { Changes } from '../live/changes.ts';
@@ -83,7 +83,7 @@ export class SqlInbox {
     const result = await store.edit('publish', {
       appNo,
       contract: validation.contract,
-      events: [{ id, name, payload }],
+      events: [{ id, name, payload, skipped: validation.skipped }],
       audience: { kind: 'everyone' },
       idempotency: undefined,
       inbox: no,
@@ -102,7 +102,8 @@ export class SqlInbox {
 
 export type EntryValidation =
   /** The title of its contract. */
-  { kind: 'fit'; contract: string } | { kind: 'rejected'; reason: string };
+  | { kind: 'fit'; contract: string; skipped: NewEvent['skipped'] }
+  | { kind: 'rejected'; reason: string };
 
 /** The reason is worded as a publisher over HTTP would get it. */
 export function validateEntry(
@@ -123,9 +124,11 @@ export function validateEntry(
   }
   const event = { name, value: reading.value, payload, at: 'body#' };
   const validation = validateEvents(rules, [event], undefined);
-  return validation.kind === 'fit'
-    ? { kind: 'fit', contract: validation.contract.title }
-    : { kind: 'rejected', reason: validation.problem.message };
+  if (validation.kind === 'refused') {
+    return { kind: 'rejected', reason: validation.problem.message };
+  }
+  const { contract, skipped } = validation;
+  return { kind: 'fit', contract: contract.title, skipped: skipped?.get(event) };
 }
 
 /** Groups entries so that those written together fit into one batch. */

@@ -3,7 +3,7 @@
 import type { Attempt } from '../../core/domain/attempt.ts';
 import type { Controls } from '../../core/domain/controls.ts';
 import type { DeliveryName, DeliveryState, Leased } from '../../core/domain/delivery.ts';
-import type { Event } from '../../core/domain/event.ts';
+import type { Event, SkippedCallback } from '../../core/domain/event.ts';
 import type { Health } from '../../core/domain/health.ts';
 import type { AppSlots } from '../../core/load/share-formula.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
@@ -75,6 +75,8 @@ export interface NewEvent {
   name: string;
   subject?: string | undefined;
   payload: Uint8Array;
+  /** It creates no deliveries for these, now or by a fan-out. Undefined: there are none. */
+  skipped?: readonly SkippedCallback[] | undefined;
 }
 
 export interface DeliveryEdits {
@@ -143,6 +145,7 @@ export interface Accepted {
   id: string;
   /** Undefined for a large fan-out, which continues after the response. */
   deliveries: number | undefined;
+  skipped?: readonly SkippedCallback[] | undefined;
 }
 
 export interface DeliveryReads {

@@ -1,7 +1,9 @@
 // A large fan-out and its progress, as stored in its row.
 import { strict as assert } from 'node:assert';
+import type { SkippedCallback } from '../../core/domain/event.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { type Row, bytes, integer, maybe, text } from '../sql/row.ts';
+import { skippedIn } from './listeners.ts';
 import type { OfferSlots } from './offer-slots.ts';
 import { all, type Script } from '../sql/statement.ts';
 
@@ -17,6 +19,7 @@ export interface FanningOut {
   slice: number;
   /** Deliveries inserted so far. */
   made: number;
+  skipped: readonly SkippedCallback[] | undefined;
   sent: { eventName: string; payload: Uint8Array; trace: string | undefined };
 }
 
@@ -55,6 +58,7 @@ export function toFanningOut(row: Row): FanningOut {
     cursor: { step: integer(row, 'step'), callback: integer(row, 'callback') },
     slice: integer(row, 'slice'),
     made: integer(row, 'made'),
+    skipped: skippedIn(row),
     sent: {
       eventName: text(row, 'name'),
       payload: bytes(row, 'payload'),

@@ -1,6 +1,8 @@
 // Which callbacks match an event: the patterns that match its name, and the filters of those
 // callbacks, read from their own column, without the other settings of a subscription, which may be
-// large.
+// large. Also which of them its payload does not fit.
+import { AssertionError } from 'node:assert';
+import type { SkippedCallback } from '../../core/domain/event.ts';
 import { type Rules, payloadMatcher, rulesOf } from '../../core/domain/filter.ts';
 import type { Lane } from '../../core/domain/lane.ts';
 import { decodeFilter } from '../../core/domain/controls.ts';
@@ -38,6 +40,61 @@ export function filterListeners<L extends Pick<Listener, 'rules'>>(
   if (listeners.every(({ rules }) => rules === undefined)) return listeners;
   const matches = payloadMatcher(payload);
   return listeners.filter(({ rules }) => rules === undefined || matches(rules));
+}
+
+// Skipped callbacks, by the definitions that the callbacks of subscriptions were made from. Few events have any, so
+// definitions are read for those events only.
+
+/** The listeners that are not skipped. `definitions`: rows with `callback`, `operation` and `definition`. */
+export function withoutSkipped<L extends Pick<Listener, 'callback'>>(
+  listeners: readonly L[],
+  skipped: readonly SkippedCallback[],
+  definitions: readonly Row[],
+): readonly L[] {
+  const keys = new Set(skipped.map(definitionKey));
+  const isSkipped = (row: Row): boolean => {
+    return keys.has(
+      definitionKey({ operation: text(row, 'operation'), definition: text(row, 'definition') }),
+    );
+  };
+  const left = new Set(definitions.filter(isSkipped).map((row) => integer(row, 'callback')));
+  return listeners.filter(({ callback }) => !left.has(callback));
+}
+
+function definitionKey({
+  operation,
+  definition,
+}: Pick<SkippedCallback, 'operation' | 'definition'>): string {
+  return JSON.stringify([operation, definition]);
+}
+
+/** For the column `skipped`, which is null for nearly all events. */
+export function printSkipped(skipped: readonly SkippedCallback[] | undefined): string | null {
+  return skipped === undefined ? null : JSON.stringify(skippedMembers(skipped));
+}
+
+export function skippedIn(row: Row): readonly SkippedCallback[] | undefined {
+  const printed = maybe(text, row, 'skipped');
+  return printed === undefined ? undefined : toSkipped(JSON.parse(printed));
+}
+
+export function skippedMembers(skipped: readonly SkippedCallback[]): string[][] {
+  return skipped.map(({ operation, definition, reason }) => [operation, definition, reason]);
+}
+
+export function toSkipped(printed: unknown): readonly SkippedCallback[] {
+  if (!Array.isArray(printed)) throw noSkipped();
+  return printed.map((members: unknown) => {
+    if (!Array.isArray(members)) throw noSkipped();
+    const [operation, definition, reason]: readonly unknown[] = members;
+    if (typeof operation !== 'string' || typeof definition !== 'string') throw noSkipped();
+    if (typeof reason !== 'string') throw noSkipped();
+    return { operation, definition, reason };
+  });
+}
+
+function noSkipped(): AssertionError {
+  return new AssertionError({ message: 'Cannot read skipped callbacks: expected lists of texts' });
 }
 
 /** A matching callback: it is known whether it has a filter, but the filter is not read yet. */

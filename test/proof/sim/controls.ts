@@ -120,7 +120,7 @@ const breaks: readonly Break[] = [
   {
     name: 're-serialise-payload',
     file: 'src/engine/publish/publish.ts',
-    find: 'return { id: context.newId(), name, subject, payload };',
+    find: 'return { id: context.newId(), name, subject, payload, skipped };',
     replace:
       'const value: unknown = JSON.parse(Buffer.from(payload).toString());' +
       ' return { id: context.newId(), name, subject, payload: Buffer.from(JSON.stringify(value)) };',

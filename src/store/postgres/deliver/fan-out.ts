@@ -15,12 +15,12 @@ import type { Fact } from '../../statistics/transaction-facts.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import { inSavepoint, type BatchMode, type Tx } from '../connection/tx.ts';
 import { makeDeliveries } from '../publish/make-deliveries.ts';
-import { withRules } from '../publish/match.ts';
+import { skipListeners, withRules, type Skipping } from '../publish/match.ts';
 
 export const fanOutSql = {
   oldest: `
     select fanout.event, fanout.app, contract, version, names, step, callback, made,
-      event.name, event.slice, event.payload, event.trace
+      event.name, event.slice, event.payload, event.trace, event.skipped
     from fanout join event on event.id = fanout.event
     where fanout.event > $1 and fanout.event <> all($2::text[])
     order by fanout.event limit 1 for update of fanout skip locked`,
@@ -77,14 +77,16 @@ async function takeStep(
   { insertLeases, nowMs, facts }: StepContext,
 ): Promise<FannedOut> {
   const fanningOut = toFanningOut(row);
-  const { event, appNo, slice, made, sent } = fanningOut;
+  const { event, appNo, slice, made, sent, skipped } = fanningOut;
   const { listeners: matched, after } = await next(
     tx,
     fanningOut,
     stepFor(insertLeases.slots, fanningOut),
   );
   const [some = []] = await withRules(tx, [matched]);
-  const listeners = filterListeners(some, sent.payload);
+  const reached: Skipping = { listeners: filterListeners(some, sent.payload), skipped };
+  await skipListeners(tx, [reached]);
+  const { listeners = [] } = reached;
   const deliveries = listeners.map(({ callback, lane }, i) => {
     return { event, n: made + i, appNo, slice, callback, lane };
   });

@@ -2,6 +2,7 @@
 // committed before it began are seen, and ended ones are not found. If the listeners have been the
 // same for some time, the publish does not wait for the answer: its statements are sent at once,
 // and the server writes only if nothing has changed.
+import type { SkippedCallback } from '../../../core/domain/event.ts';
 import type { Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import {
@@ -9,6 +10,7 @@ import {
   toFoundListener,
   learnRules,
   toListener,
+  withoutSkipped,
   type FoundListener,
   type KnownRules,
 } from '../../rules/listeners.ts';
@@ -243,6 +245,31 @@ export async function withRules(
   const known: KnownRules = new Map();
   if (filterNos.size > 0) learnRules(known, await tx.query(filtersSql.filters, [[...filterNos]]));
   return found.map((list) => list.map((one) => toListener(one, known)));
+}
+
+export const definitionsSql = {
+  definitions: `
+    select callback.no as callback, operation, definition
+    from callback join subscription on subscription.no = callback.subscription
+    where callback.no = any($1::bigint[])`,
+} as const;
+
+/** `listeners`: undefined if a fan-out makes the deliveries. */
+export interface Skipping {
+  listeners: readonly Listener[] | undefined;
+  skipped: readonly SkippedCallback[] | undefined;
+}
+
+/** Removes the listeners that these events skip. Nearly all events skip none; then there is no query. */
+export async function skipListeners(tx: Tx, events: readonly Skipping[]): Promise<void> {
+  const skipping = events.filter(({ skipped }) => skipped !== undefined);
+  if (skipping.length === 0) return;
+  const callbacks = skipping.flatMap(({ listeners = [] }) => listeners.map((one) => one.callback));
+  const definitions = await tx.query(definitionsSql.definitions, [[...new Set(callbacks)]]);
+  for (const event of skipping) {
+    const { listeners, skipped = [] } = event;
+    event.listeners = listeners && withoutSkipped(listeners, skipped, definitions);
+  }
 }
 
 // Caches which callbacks match which event name. The cache is never trusted: the database is sent

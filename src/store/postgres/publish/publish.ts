@@ -4,7 +4,13 @@
 import { payloadMatcher, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Accepted, Audience } from '../../port/delivery-verbs.ts';
-import { filterListeners, isOfOther, type Listener, rulesIn } from '../../rules/listeners.ts';
+import {
+  filterListeners,
+  isOfOther,
+  type Listener,
+  printSkipped,
+  rulesIn,
+} from '../../rules/listeners.ts';
 import { matchingKeys, matchingPatterns } from '../../rules/subject-keys.ts';
 import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
@@ -21,10 +27,12 @@ import {
   matchAllListeners,
   matchSubscriptions,
   nameKey,
+  skipListeners,
   type PublishedName,
   type MatchedListener,
   type KnownLanes,
   type MatchedListeners,
+  type Skipping,
 } from './match.ts';
 import { makeDeliveries, type NewDelivery } from './make-deliveries.ts';
 import { leaveNotices } from '../shared/notices.ts';
@@ -46,11 +54,13 @@ export const publishSql = {
   leaveInbox: 'delete from inbox where no = any($1::bigint[]) returning no',
   // All payloads as one value: as array elements each would be sent as text of twice its length.
   events: `
-    insert into event (id, app, name, slice, created_ms, deliveries, payload, trace, subject)
+    insert into event
+      (id, app, name, slice, created_ms, deliveries, payload, trace, subject, skipped)
     select id, app, name, slice, $8::bigint, deliveries,
-      substring($9::bytea from 1 + start for bytes), trace, subject
+      substring($9::bytea from 1 + start for bytes), trace, subject, skipped
     from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::text[], $7::int[],
-      $10::int[], $11::text[]) as x (id, app, name, slice, deliveries, trace, start, bytes, subject)
+      $10::int[], $11::text[], $12::text[])
+      as x (id, app, name, slice, deliveries, trace, start, bytes, subject, skipped)
     where ${areListenersUnchanged}`,
   fanOuts: `
     insert into fanout (event, app, contract, version, names)
@@ -93,6 +103,10 @@ export async function publishAll(
   if (!calls.every(isPlain)) await sure;
   const taken = await takenElsewhere(tx, calls);
   const drafts = calls.map((call, index) => draft(call, found[index]));
+  await skipListeners(
+    tx,
+    drafts.flatMap((events) => events ?? []),
+  );
   const keyed = calls.flatMap(({ appNo, idempotency }, index): Keyed[] => {
     if (idempotency === undefined || taken.has(index)) return [];
     const events = drafts[index];
@@ -123,7 +137,7 @@ function isPlain({ idempotency, inbox, notice }: Publish): boolean {
 }
 
 /** An event that is about to be inserted. */
-interface Draft {
+interface Draft extends Skipping {
   id: string;
   appNo: number;
   contract: string;
@@ -132,7 +146,6 @@ interface Draft {
   audience: Audience;
   payload: Uint8Array;
   trace: string | undefined;
-  listeners: FilteredListeners;
 }
 
 /** The listeners of an event; undefined: too many, so that a fan-out makes the deliveries. */
@@ -143,7 +156,9 @@ function draft(call: Publish, found: FoundForCall | undefined): Draft[] | undefi
   if (found === undefined || 'kind' in found) return undefined;
   return events.map((event, i) => {
     const subject = event.subject ?? found.subject;
-    return { ...event, subject, audience, appNo, contract, trace, listeners: found.listeners[i] };
+    const { skipped } = event;
+    const listeners = found.listeners[i];
+    return { ...event, subject, audience, appNo, contract, trace, listeners, skipped };
   });
 }
 
@@ -152,7 +167,10 @@ function refusalIn(found: FoundForCall | undefined): Refusal {
 }
 
 function accepted(events: readonly Draft[]): Accepted[] {
-  return events.map(({ id, listeners }) => ({ id, deliveries: listeners?.length }));
+  return events.map(({ id, listeners, skipped }) => {
+    const one = { id, deliveries: listeners?.length };
+    return skipped === undefined ? one : { ...one, skipped };
+  });
 }
 
 type Refusal = Extract<Published, { kind: 'not_found' | 'unconfirmed' | 'subject_missing' }>;
@@ -332,6 +350,7 @@ async function write(
     Buffer.concat(payloads),
     payloads.map(({ byteLength }) => byteLength),
     events.map(({ subject }) => subject ?? null),
+    events.map(({ skipped }) => printSkipped(skipped)),
   ]);
   const many = events.filter(({ listeners }) => listeners === undefined);
   const begun =

@@ -21,7 +21,7 @@ import { discardOnFailure } from '../../statistics/transaction-facts.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import { prepareLanes } from '../publish/lanes.ts';
 import { prepareMakeDelivery } from '../publish/make-delivery.ts';
-import { prepareFilters } from '../publish/match.ts';
+import { prepareFilters, prepareSkips } from '../publish/match.ts';
 import type { InsertContext } from '../transaction/edit.ts';
 import { applyAlone } from '../transaction/transaction.ts';
 
@@ -168,7 +168,7 @@ const alive = 'born <= :version and (died is null or died > :version)';
 export const fanOutSql = {
   oldest: `
     select fanout.event, fanout.app, contract, version, names, step, callback, made,
-      event.name, event.slice, event.payload, event.trace
+      event.name, event.slice, event.payload, event.trace, event.skipped
     from fanout join event on event.id = fanout.event
     where fanout.event > ? and fanout.event not in (select value from json_each(?))
     order by fanout.event limit 1`,
@@ -214,13 +214,15 @@ function prepareStep(db: DatabaseSync): (row: Row, context: InsertContext) => Le
   const make = prepareMakeDelivery(db);
   const next = prepareNext(db);
   const withRules = prepareFilters(db);
+  const withoutSkipped = prepareSkips(db);
 
   return (row, context) => {
     const fanningOut = toFanningOut(row);
-    const { event, appNo, slice, cursor, sent } = fanningOut;
+    const { event, appNo, slice, cursor, sent, skipped } = fanningOut;
     const { listeners, after } = next(fanningOut, stepFor(context.insertLeases.slots, fanningOut));
     let { made } = fanningOut;
-    for (const listener of filterListeners(withRules(listeners, new Map()), sent.payload)) {
+    const matching = filterListeners(withRules(listeners, new Map()), sent.payload);
+    for (const listener of withoutSkipped(matching, skipped)) {
       make({ event, n: made, appNo, slice, ...listener }, context);
       made += 1;
     }

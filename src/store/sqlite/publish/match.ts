@@ -1,6 +1,7 @@
 // Finds the callbacks that match an event. It runs inside the publish transaction, so the result is
 // exact: it misses no subscription that was acknowledged before, and finds none that has ended.
 import type { DatabaseSync } from 'node:sqlite';
+import type { SkippedCallback } from '../../../core/domain/event.ts';
 import type { Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import {
@@ -8,6 +9,7 @@ import {
   toFoundListener,
   learnRules,
   toListener,
+  withoutSkipped,
   type FoundListener,
   type KnownRules,
 } from '../../rules/listeners.ts';
@@ -139,5 +141,27 @@ export function prepareFilters(db: DatabaseSync): WithRules {
     );
     if (unknown.size > 0) learnRules(memo, filters.all(JSON.stringify([...unknown])));
     return found.map((one) => toListener(one, memo));
+  };
+}
+
+export const definitionsSql = {
+  definitions: `
+    select callback.no as callback, operation, definition
+    from callback join subscription on subscription.no = callback.subscription
+    where callback.no in (select value from json_each(?))`,
+} as const;
+
+/** Leaves out the listeners that an event skips; nearly all events skip none. */
+type WithoutSkipped = (
+  listeners: readonly Listener[],
+  skipped: readonly SkippedCallback[] | undefined,
+) => readonly Listener[];
+
+export function prepareSkips(db: DatabaseSync): WithoutSkipped {
+  const definitions = db.prepare(definitionsSql.definitions);
+  return (listeners, skipped) => {
+    if (skipped === undefined) return listeners;
+    const callbacks = JSON.stringify(listeners.map(({ callback }) => callback));
+    return withoutSkipped(listeners, skipped, definitions.all(callbacks));
   };
 }

@@ -4,7 +4,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { payloadMatcher, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Accepted, NewEvent } from '../../port/delivery-verbs.ts';
-import { filterListeners, isOfOther, type Listener, rulesIn } from '../../rules/listeners.ts';
+import {
+  filterListeners,
+  isOfOther,
+  type Listener,
+  printSkipped,
+  rulesIn,
+} from '../../rules/listeners.ts';
 import { matchingKeys, passedByKeys, type Matching } from '../../rules/subject-keys.ts';
 import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
@@ -16,12 +22,13 @@ import type { Edit, EditContext, PublishMemo } from '../transaction/edit.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
 import { prepareIdempotencyKeys } from './idempotency.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
-import { prepareFilters, prepareMatch, type Match } from './match.ts';
+import { prepareFilters, prepareMatch, prepareSkips, type Match } from './match.ts';
 
 export const publishSql = {
   event: `
-    insert into event (id, app, name, slice, created_ms, deliveries, payload, trace, subject)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    insert into event
+      (id, app, name, slice, created_ms, deliveries, payload, trace, subject, skipped)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   fanOut: `
     insert into fanout (event, app, contract, version, names)
     select ?, no, ?, version, ? from app where no = ?`,
@@ -111,6 +118,7 @@ type Accept = (event: NewEvent, input: Addressed, context: EditContext) => Accep
 
 function prepareAccept(db: DatabaseSync, match: Match): Accept {
   const withRules = prepareFilters(db);
+  const withoutSkipped = prepareSkips(db);
   const insert = db.prepare(publishSql.event);
   const fanOut = db.prepare(publishSql.fanOut);
   const make = prepareMakeDelivery(db);
@@ -152,20 +160,22 @@ function prepareAccept(db: DatabaseSync, match: Match): Accept {
   };
 
   return (event, input, context) => {
-    const { id, name, payload } = event;
+    const { id, name, payload, skipped } = event;
     const { appNo, contract, addressed, trace = null } = input;
     const subject = event.subject ?? addressed?.subject ?? null;
-    const listeners = listenersOf(event, input, context.memo);
+    const matching = listenersOf(event, input, context.memo);
+    const listeners = matching && withoutSkipped(matching, skipped);
     const deliveries = listeners?.length;
     const slice = takeSlice({ event: id, rows: 1 + (deliveries ?? 0) }, context);
-    insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload, trace, subject);
+    const values = [id, appNo, name, slice, context.nowMs, deliveries ?? null, payload] as const;
+    insert.run(...values, trace, subject, printSkipped(skipped));
     if (listeners === undefined) {
       fanOut.run(id, contract, JSON.stringify(matchingKeys(matchingOf(event, input))), appNo);
     }
     for (const [n, listener] of (listeners ?? []).entries()) {
       make({ event: id, n, appNo, slice, ...listener }, context);
     }
-    return { id, deliveries };
+    return skipped === undefined ? { id, deliveries } : { id, deliveries, skipped };
   };
 }
 

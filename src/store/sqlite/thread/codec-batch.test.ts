@@ -38,11 +38,15 @@ const outcome: Settlement = {
   attempt: undefined,
 };
 
+const skipped = [
+  { operation: 'order', definition: 'done {$request.query.url} POST', reason: '/id is required' },
+];
+
 /** Has every member there is: when one is added, pack it, and add it here. */
 const complete: Required<EditInput<'publish'>> = {
   appNo: 1,
   contract: 'Ringback',
-  events: [{ id: 'e0', name: 'a', subject: 'job', payload: bytes('payload') }],
+  events: [{ id: 'e0', name: 'a', subject: 'job', payload: bytes('payload'), skipped }],
   audience: { kind: 'all_callbacks', id: 's' },
   trace: '00-1-2-01',
   idempotency: { key: bytes('key'), print: bytes('print') },
@@ -162,7 +166,7 @@ describe('the reply to a batch', () => {
             kind: 'accepted',
             events: [
               { id: 'e1', deliveries: undefined },
-              { id: 'e2', deliveries: 0 },
+              { id: 'e2', deliveries: 0, skipped },
             ],
           },
         },

@@ -70,8 +70,8 @@ function packPublish(to: Packing, publish: Publish): void {
     to.addBytes(idempotency.print);
   }
   to.list.push(events.length);
-  for (const { id, name, subject, payload } of events) {
-    to.list.push(id, name, subject);
+  for (const { id, name, subject, payload, skipped } of events) {
+    to.list.push(id, name, subject, skipped);
     to.addBytes(payload);
   }
 }
@@ -96,8 +96,10 @@ function unpackPublish(from: Unpacking): Publish {
   publish.events = from.nextFew((): NewEvent => {
     const event = { id: from.next<string>(), name: from.next<string>() };
     const subject = from.next<string | undefined>();
+    const skipped = from.next<NewEvent['skipped']>();
     const payload = from.nextBytes();
-    return subject === undefined ? { ...event, payload } : { ...event, subject, payload };
+    const made = subject === undefined ? { ...event, payload } : { ...event, subject, payload };
+    return skipped === undefined ? made : { ...made, skipped };
   });
   return publish;
 }
@@ -153,13 +155,17 @@ function packEdited(to: Packing, reply: EditReply): void {
   to.list.push(events === undefined ? reply : undefined);
   if (events === undefined) return;
   to.list.push(events.length);
-  for (const { id, deliveries } of events) to.list.push(id, deliveries);
+  for (const { id, deliveries, skipped } of events) to.list.push(id, deliveries, skipped);
 }
 
 function unpackEdited(from: Unpacking): EditReply {
   const reply = from.next<EditReply | undefined>();
   if (reply !== undefined) return reply;
-  const events = from.nextFew((): Accepted => ({ id: from.next(), deliveries: from.next() }));
+  const events = from.nextFew((): Accepted => {
+    const accepted = { id: from.next<string>(), deliveries: from.next<number | undefined>() };
+    const skipped = from.next<Accepted['skipped']>();
+    return skipped === undefined ? accepted : { ...accepted, skipped };
+  });
   return { kind: 'done', output: { kind: 'accepted', events } };
 }
 

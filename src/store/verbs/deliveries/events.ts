@@ -1,6 +1,7 @@
 // Reads events, single ones and lists, always within one app.
 import type { Event } from '../../../core/domain/event.ts';
 import { limits } from '../../../core/limits/limits.ts';
+import { skippedIn } from '../../rules/listeners.ts';
 import { belowPosition, cursorAtPosition } from '../../sql/cursor.ts';
 import { type Row, bytes, integer, maybe, text } from '../../sql/row.ts';
 import { first, forEach } from '../../sql/statement.ts';
@@ -12,7 +13,8 @@ import { searchRanges, type SearchQuery, type Step } from '../lists/search-walk.
 
 export const eventsSql = {
   one: `
-    select id, app, name, subject, created_ms, deliveries, rejected, payload from event where id = ?1 and app = ?2`,
+    select id, app, name, subject, created_ms, deliveries, rejected, skipped, payload
+    from event where id = ?1 and app = ?2`,
 } as const;
 
 export const event: Read<'event'> = function* ({ appNo, id }) {
@@ -50,6 +52,7 @@ function toEvent(row: Row): Event {
     createdMs: integer(row, 'created_ms'),
     deliveries: maybe(integer, row, 'deliveries'),
     rejected: maybe(text, row, 'rejected'),
+    skipped: skippedIn(row),
   };
 }
 

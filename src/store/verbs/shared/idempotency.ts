@@ -3,6 +3,7 @@
 import { AssertionError } from 'node:assert';
 import { limits } from '../../../core/limits/limits.ts';
 import { bytes, text } from '../../sql/row.ts';
+import { skippedMembers, toSkipped } from '../../rules/listeners.ts';
 import { type Script, all, first, only } from '../../sql/statement.ts';
 import type { Idempotency } from '../../port/store.ts';
 import type { Accepted } from '../../port/delivery-verbs.ts';
@@ -62,20 +63,25 @@ export function* dropIdempotencyKey(appNo: number, { key }: Idempotency): Script
 // The result of a publish as it is stored with its idempotency key.
 
 export function printResult(events: readonly Accepted[]): string {
-  return JSON.stringify(events.map(({ id, deliveries }) => [id, deliveries ?? null]));
+  const printed = events.map(({ id, deliveries, skipped }) => {
+    const more = skipped === undefined ? [] : [skippedMembers(skipped)];
+    return [id, deliveries ?? null, ...more];
+  });
+  return JSON.stringify(printed);
 }
 
 export function readResult(result: string): Accepted[] {
-  const pairs: unknown = JSON.parse(result);
-  if (!Array.isArray(pairs)) throw noResult(result);
-  return pairs.map((pair: unknown) => {
-    if (!Array.isArray(pair)) throw noResult(result);
-    const [id, deliveries]: readonly unknown[] = pair;
+  const results: unknown = JSON.parse(result);
+  if (!Array.isArray(results)) throw noResult(result);
+  return results.map((one: unknown) => {
+    if (!Array.isArray(one)) throw noResult(result);
+    const [id, deliveries, skipped]: readonly unknown[] = one;
     if (typeof id !== 'string') throw noResult(result);
-    return { id, deliveries: typeof deliveries === 'number' ? deliveries : undefined };
+    const accepted = { id, deliveries: typeof deliveries === 'number' ? deliveries : undefined };
+    return skipped === undefined ? accepted : { ...accepted, skipped: toSkipped(skipped) };
   });
 }
 
 function noResult(result: string): AssertionError {
-  return new AssertionError({ message: `Cannot answer with ${result}: expected pairs` });
+  return new AssertionError({ message: `Cannot answer with ${result}: expected lists` });
 }

@@ -172,18 +172,20 @@ async function writeWithin(
 }
 
 /**
- * A publish that names an unconfirmed subscription proves that its request was accepted, so it is confirmed first. A
- * ping proves nothing.
+ * A publish that names an unconfirmed subscription proves that its request was accepted, so it is confirmed first. If it
+ * names the subject as well, that becomes the subject of the subscription. A ping proves nothing.
  */
 async function publishConfirming(
   context: Context,
   input: EditInput<'publish'>,
 ): Promise<EditOutput<'publish'>> {
-  const { appNo, audience } = input;
+  const { appNo, audience, events } = input;
+  const [subject, ...others] = new Set(events.map((event) => event.subject));
+  const named = others.length === 0 ? { appNo, subject } : { appNo };
   for (;;) {
     const result = await context.store.edit('publish', input);
     if (result.kind !== 'unconfirmed' || audience.kind === 'all_callbacks') return result;
-    await Promise.all(result.ids.map(async (id) => confirmSubscription(context, { appNo, id })));
+    await Promise.all(result.ids.map(async (id) => confirmSubscription(context, { ...named, id })));
   }
 }
 

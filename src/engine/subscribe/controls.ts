@@ -68,7 +68,12 @@ export function narrow(
       'that match *';
     throw invalidRequest([{ field: inEvents, message }]);
   }
-  return callbacks.map((one) => (matchesAll(one) ? { ...one, events } : one));
+  return callbacks.map((one) => narrowed(one, events));
+}
+
+/** A callback that matches every event, with these patterns instead. */
+export function narrowed(callback: Callback, events: readonly string[] | undefined): Callback {
+  return events !== undefined && matchesAll(callback) ? { ...callback, events } : callback;
 }
 
 function matchesAll({ events }: Callback): boolean {

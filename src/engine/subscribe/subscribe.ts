@@ -132,7 +132,7 @@ async function replaceByNothing(context: Context, call: SubscribeCall): Promise<
   }
 }
 
-function quotaExceeded(quota: number): Problem {
+export function quotaExceeded(quota: number): Problem {
   const detail = `Cannot subscribe: the app already has ${quota} subscriptions, its quota`;
   return new Problem('quota_exceeded', detail, {
     headers: {

@@ -32,8 +32,38 @@ import { makeAdditions } from './additions.ts';
 export async function makeCallbacks(
   definitions: readonly CallbackDefinition[],
   exchange: Omit<ExpressionInput, 'method'>,
-  { guard, nowMs }: { guard: Guard; nowMs: number },
+  deps: TargetDeps,
 ): Promise<MadeCallbacks> {
+  const { callbacks, headers, faults } = await findTargets(definitions, exchange, deps);
+  if (faults.length > 0) throw targetRefused(faults);
+  if (callbacks.every(({ inactive }) => inactive !== undefined)) {
+    if (omitsOptionalTargets(definitions, exchange)) return { callbacks: [], headers: [] };
+    const reasons = callbacks.map(({ label, inactive }) => `${label}: ${inactive}`).join('; ');
+    throw new Problem(
+      'no_callback',
+      `No callback target can be made: ${reasons || 'none declared'}`,
+    );
+  }
+  return { callbacks, headers };
+}
+
+export interface TargetDeps {
+  guard: Guard;
+  nowMs: number;
+}
+
+export interface MadeCallbacks {
+  callbacks: Callback[];
+  /** What the document adds to the requests of the active ones. */
+  headers: readonly DeclaredHeader[];
+}
+
+/** The callbacks of an exchange, even if all are inactive, and the faults of URLs that were refused. */
+export async function findTargets(
+  definitions: readonly CallbackDefinition[],
+  exchange: Omit<ExpressionInput, 'method'>,
+  { guard, nowMs }: TargetDeps,
+): Promise<MadeCallbacks & { faults: Fault[] }> {
   const drafts = definitions.flatMap((definition) => draft(definition, exchange, nowMs));
   if (drafts.length > limits.callbacksPerSubscriptionMax) {
     const most = limits.callbacksPerSubscriptionMax;
@@ -46,27 +76,16 @@ export async function makeCallbacks(
   const callbacks = await Promise.all(
     drafts.map(async (it, position) => vetDraft(it, { position, guard, faults })),
   );
-  if (faults.length > 0) throw new Problem('target_refused', faults[0]?.message ?? '', { faults });
-  if (callbacks.every(({ inactive }) => inactive !== undefined)) {
-    if (omitsOptionalTargets(definitions, exchange)) return { callbacks: [], headers: [] };
-    const reasons = callbacks.map(({ label, inactive }) => `${label}: ${inactive}`).join('; ');
-    throw new Problem(
-      'no_callback',
-      `No callback target can be made: ${reasons || 'none declared'}`,
-    );
-  }
   const active = new Set(
     callbacks.flatMap((one) => (one.inactive === undefined ? [one.definition] : [])),
   );
   const headers = new Set(drafts.flatMap((one) => one.headers));
   const kept = [...headers].filter(({ callback }) => active.has(callback));
-  return { callbacks, headers: kept.map((one) => boundTo(callbacks, one)) };
+  return { callbacks, headers: kept.map((one) => boundTo(callbacks, one)), faults };
 }
 
-interface MadeCallbacks {
-  callbacks: Callback[];
-  /** What the document adds to the requests of the active ones. */
-  headers: readonly DeclaredHeader[];
+export function targetRefused(faults: readonly Fault[]): Problem {
+  return new Problem('target_refused', faults[0]?.message ?? '', { faults });
 }
 
 /** A credential is for the receivers that the request names beside it. */
@@ -96,7 +115,7 @@ function omitsOptionalTargets(
 }
 
 /** Null where the schema allows it says the same as no value. */
-function isAbsent(source: Expression, request: Message): boolean {
+export function isAbsent(source: Expression, request: Message): boolean {
   const resolved = resolve(source, { url: '', method: '', request });
   return resolved.kind === 'unresolved' || (resolved.kind === 'found' && resolved.value === null);
 }

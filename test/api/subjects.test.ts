@@ -3,7 +3,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
 import { receive, type Receiver } from '../e2e/receiver.ts';
-import { get, onlyDelivery, quiet, subscribe, type Accepted, type Page } from '../e2e/stage.ts';
+import {
+  get,
+  onlyDelivery,
+  quiet,
+  subscribe,
+  until,
+  type Accepted,
+  type Page,
+} from '../e2e/stage.ts';
 import { subjectStore } from '../subject-store.ts';
 import { start, type Answer, type Started } from './harness.ts';
 
@@ -263,6 +271,79 @@ describe('POST /subscriptions/{id}/confirm', () => {
     assert.deepEqual(refusal(await confirm(id)), [409, 'conflict']);
     for (const unknown of [`sub_${'0'.repeat(26)}`, 'sub_1', 'evt_1']) {
       assert.deepEqual(refusal(await confirm(unknown)), [404, 'not_found']);
+    }
+  });
+});
+
+describe('the filter subject', () => {
+  let ids: Record<string, Accepted>;
+  const event = 'found.done';
+  before(async () => {
+    await subscribeTo(event);
+    await subscribeTo(event, { subject: 'found_1' });
+    ids = {
+      one: await publish({ event, subject: 'found_1' }),
+      other: await publish({ event, subject: 'found_2' }),
+      more: await publish({ event: 'found.begun', subject: 'found_1' }),
+      none: await publish({ event: 'found.begun' }),
+    };
+    await quiet(service);
+  });
+
+  const eventIds = async (path: string, name: 'id' | 'eventId'): Promise<unknown[]> => {
+    const { items } = await get<Page<Record<string, unknown>>>(service, path);
+    return items.map((item) => item[name]);
+  };
+
+  it('finds the events of a subject', async () => {
+    const list = async (query: string): Promise<unknown[]> => eventIds(`/events?${query}`, 'id');
+    const { one, other, more } = ids;
+    assert.deepEqual(await list('subject=found_1'), [more?.eventId, one?.eventId]);
+    assert.deepEqual(await list(`subject=found_1&event=${event}`), [one?.eventId]);
+    assert.deepEqual(await list('subject=found_2'), [other?.eventId]);
+    assert.deepEqual(await list('subject=found'), []);
+    assert.deepEqual(await list('subject=found_1&until=2020-01-01T00:00:00Z'), []);
+    const first = await get<Page<EventView>>(service, '/events?subject=found_1&limit=1');
+    const rest = await list(`subject=found_1&cursor=${first.nextCursor}`);
+    assert.deepEqual(rest, [one?.eventId]);
+  });
+
+  it('finds the deliveries of the events, which show it', async () => {
+    const list = async (query: string): Promise<unknown[]> =>
+      eventIds(`/deliveries?${query}`, 'eventId');
+    const { one, other } = ids;
+    assert.deepEqual(await list('subject=found_1'), [one?.eventId, one?.eventId]);
+    assert.deepEqual(await list(`subject=found_2&state=delivered`), [other?.eventId]);
+    assert.deepEqual(await list(`subject=found_2&eventId=${other?.eventId}`), [other?.eventId]);
+    assert.deepEqual(await list(`subject=found_1&eventId=${other?.eventId}`), []);
+    assert.deepEqual(await list('subject=found_1&state=dead'), []);
+    const page = await get<Page<EventView>>(service, '/deliveries?subject=found_1');
+    assert.deepEqual(new Set(page.items.map(({ subject }) => subject)), new Set(['found_1']));
+    const [shown] = page.items;
+    const path = `/deliveries/${shown?.id}`;
+    assert.equal((await get<EventView>(service, path)).subject, 'found_1');
+  });
+
+  it('selects what a replay sends again', async () => {
+    const filter = { state: 'delivered', subject: 'found_1' };
+    const counted = await post('/replays', { filter, dryRun: true });
+    assert.deepEqual(counted.json, { matched: 2, isCapped: false });
+    const other = { ...filter, subject: 'found_2', event: 'found.begun' };
+    assert.equal((await post('/replays', { filter: other, dryRun: true })).json['matched'], 0);
+    const { json } = await post('/replays', { filter });
+    assert.deepEqual((json['filter'] as { subject: string }).subject, 'found_1');
+    const done = await until(
+      async () => get<Record<string, unknown>>(service, `/replays/${String(json['id'])}`),
+      ({ state }) => state === 'done',
+    );
+    assert.equal(done['replayed'], 2);
+    await quiet(service);
+  });
+
+  it('is refused where it cannot be a subject', async () => {
+    for (const path of ['/events?subject=', `/deliveries?subject=${'x'.repeat(257)}`]) {
+      const answer = await service.call({ path });
+      assert.deepEqual(refusal(answer), [400, 'invalid_request', 'query.subject']);
     }
   });
 });

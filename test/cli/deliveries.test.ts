@@ -55,7 +55,8 @@ describe('ringback deliveries', () => {
     badSubscription = (await subscribe(service, { callbackUrl: bad, event: 'order.bad' })).id;
     await subscribe(service, { callbackUrl: receiver.url, event: 'order.good' });
     const payload = '{ "message" : "x", "n": 12345678901234567890 }';
-    goodEvent = (await publish(service, 'order.good', { payload })).eventId;
+    const about = ['publish', 'order.good', payload, '--subject', 'job_17'];
+    goodEvent = String((await commanded.json(about))['eventId']);
     good = await onlyDelivery(service, { eventId: goodEvent });
     const { eventId } = await publish(service, 'order.bad');
     dead = await onlyDelivery(service, { eventId });
@@ -67,11 +68,11 @@ describe('ringback deliveries', () => {
     const wide = await commanded.onTerminal(['deliveries'], { columns: 120 });
     assert.equal(wide.code, 0);
     const [head = '', first = '', second = ''] = wide.screen;
-    assert.match(head, /^ID +STATE +EVENT +RESPONSE +ATTEMPTS +PUBLISHED +URL$/);
+    assert.match(head, /^ID +STATE +EVENT +SUBJECT +RESPONSE +ATTEMPTS +PUBLISHED +URL$/);
     assert.match(first, /^dlv_\w+_0 {2}dead +order\.bad +503 +2 {2}(now|\d+ \w+ ago) +http:\/\//);
     assert.match(
       second,
-      /^dlv_\w+_0 {2}delivered +order\.good +200 +1 {2}(now|\d+ \w+ ago) +http:/,
+      /^dlv_\w+_0 {2}delivered +order\.good +job_17 +200 +1 {2}(now|\d+ \w+ ago) +http:/,
     );
     assert.ok(wide.raw.includes('\u001b[31mdead'), 'dead is red');
     for (const columns of [36, 50, 80]) {
@@ -104,7 +105,9 @@ describe('ringback deliveries', () => {
     await only(dead, '--to', badSubscription);
     await only(good, '--event-id', goodEvent);
     await only(good, '--event', 'order.good', '--since', '1h');
+    await only(good, '--subject', 'job_17');
     await only(dead, '--limit', '1');
+    assert.deepEqual((await list('--subject', 'job_1')).items, []);
     assert.deepEqual((await list('--until', '1h')).items, []);
     assert.equal((await list('--all', '--event', 'order.*')).items.length, 2);
     const none = await commanded.run(['deliveries', '--state', 'cancelled']);
@@ -114,7 +117,7 @@ describe('ringback deliveries', () => {
 
   it('writes full times and all columns to a pipe, without colours', async () => {
     const { out } = await commanded.run(['deliveries', '--state', 'dead']);
-    assert.match(out, /^ID +STATE +EVENT +RESPONSE +ATTEMPTS +PUBLISHED +NEXT +URL\n/);
+    assert.match(out, /^ID +STATE +EVENT +SUBJECT +RESPONSE +ATTEMPTS +PUBLISHED +NEXT +URL\n/);
     assert.match(out, / {2}\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {2}/);
     assert.ok(!isColoured(out));
   });
@@ -212,7 +215,7 @@ describe('ringback events', () => {
       assert.equal(code, 0);
       assert.match(
         text,
-        /^event +evt_\w+\nname +order\.good\npublished +\d{4}-\S+Z \((now|\d+ \w+ ago)\)\n/,
+        /^event +evt_\w+\nname +order\.good\nsubject +job_17\npublished +\d{4}-\S+Z \((now|\d+ \w+ ago)\)\n/,
       );
       assert.match(text, /\npayload +\{ "message" : "x", "n": 12345678901234567890 \}\n/);
       assert.match(text, new RegExp(`\\n${good} {2}delivered`));
@@ -229,6 +232,11 @@ describe('ringback events', () => {
     assert.deepEqual(found, json);
     const said = await commanded.run(['events', '--since', '1h'], { columns: 100 });
     assert.match(said.out, /ID.* +.*EVENT.* +.*DELIVERIES.* +.*PUBLISHED/);
+    const { items } = await commanded.json(['events', '--subject', 'job_17']);
+    assert.deepEqual(
+      (items as { id: string }[]).map(({ id }) => id),
+      [goodEvent],
+    );
     const none = await commanded.run(['events', '--event', 'never.seen']);
     assert.match(none.err, /^No event matches\./);
     const wrong = await commanded.run(['events', good]);

@@ -171,9 +171,9 @@ describe('ringback replay', () => {
     assert.deepEqual([done['state'], done['replayed']], ['done', 1]);
     await inState(commanded.service, id, 'delivered');
     assert.equal(await commanded.json([...args, '--yes']), null);
-    const none = await commanded.run([...args, '--yes']);
+    const none = await commanded.run([...args, '--subject', 'job_17', '--yes']);
     assert.deepEqual([none.code, none.out], [0, '']);
-    assert.match(none.err, /No delivery matches \(dead, replay\.silent\)/);
+    assert.match(none.err, /No delivery matches \(dead, replay\.silent, about job_17\)/);
     const state = ['--state', 'delivered', '--no-wait', '--yes'];
     const begun = await commanded.json([...args, ...state]);
     const path = `/replays/${String(begun['id'])}`;

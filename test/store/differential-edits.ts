@@ -153,7 +153,7 @@ export function replayOf(cast: Cast, each: Extract<EditCommand, { kind: 'replay'
     replay: {
       id: cast.id(),
       appNo: cast.apps[each.app],
-      filter: { state, event: name, subscription, status, error, ...times },
+      filter: { state, event: name, subject: undefined, subscription, status, error, ...times },
       ratePerSecond: rate,
     },
     runningMax,

@@ -259,7 +259,7 @@ describe('transactions that need the same lanes in different orders', net, () =>
 
   async function replaying(event: string): Promise<EditCall> {
     const none = { event: undefined, subscription: undefined, status: undefined };
-    const rest = { error: undefined, fromMs: undefined, untilMs: undefined };
+    const rest = { subject: undefined, error: undefined, fromMs: undefined, untilMs: undefined };
     const filter = { state: 'delivered', ...none, ...rest } as const;
     const replay = { id: newId(), appNo: stage.appNo, filter, ratePerSecond: 9 };
     const input = { replay, runningMax: 9, idempotency: undefined };

@@ -47,6 +47,7 @@ const repeatedReads = Object.entries({
   'spans.hasEvents': ['bigint', 'bigint', 'bigint', 'text', 'text', 'text', 'text'],
   'spans.hasWaiting': ['bigint', 'bigint', 'bigint'],
   'walkEvents.ofSlice': 'bigint text text bigint bigint bigint text text'.split(' '),
+  'walkEvents.ofSubject': 'bigint text text bigint bigint text text text'.split(' '),
   ...Object.fromEntries(Object.keys(searchSql).map((name) => [`search.${name}`, ofSearch])),
 }).map(([of, types]) => {
   const sql = statements.find(({ name }) => name === of)?.sql;
@@ -159,6 +160,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // At most a slice; on days that are still empty at most a search range, which is some slices.
   'walkEvents.ofSlice, repeated': ['sorts by id DESC', 'sorts by id', fewEvents],
   'spans.hasEvents, repeated': [fewEvents],
+  'walkEvents.ofSubject, repeated': ['sorts by id'],
   'search.doneOfLane, repeated': [last, newest, 'filters a range of delivery_done (event, n)'],
   'search.waitingOfLane, repeated': [last, newest],
   // One row per app, and minutes that are not folded yet.

@@ -47,6 +47,7 @@ const all = [
   { number: 24, name: 'subject_indexes' },
   { number: 25, name: 'exchange' },
   { number: 26, name: 'skipped_callbacks' },
+  { number: 27, name: 'replay_subject' },
 ];
 
 describe('applyMigrations', () => {

@@ -29,11 +29,13 @@ export function replayContract(name: string, open: OpenSubject): void {
     describe('createReplay', () => {
       it('stores it with its filter, its start and its end', async () => {
         const { id: subscription } = await subscribed();
-        const first = await ended('dead', { subscription });
-        const last = await ended('dead', { subscription });
+        const first = await ended('dead', { subscription, about: 'one' });
+        const last = await ended('dead', { subscription, about: 'one' });
+        await ended('dead', { subscription });
         const filter: ReplayFilter = {
           state: 'dead',
           event: 'a.*',
+          subject: 'one',
           subscription,
           status: '5xx',
           error: 'status',
@@ -67,6 +69,7 @@ export function replayContract(name: string, open: OpenSubject): void {
           { state: 'dead' } as const,
           { fromMs: clock.ms + 1 },
           { untilMs: startMs },
+          { subject: 'one' },
         ]) {
           const replay = await created({ ...everything, ...filter });
           assert.deepEqual([replay.state, replay.endedMs], ['done', clock.ms]);

@@ -21,6 +21,7 @@ import type { Callback } from '../../src/core/domain/subscription.ts';
 export const everything: ReplayFilter = {
   state: 'ended',
   event: undefined,
+  subject: undefined,
   subscription: undefined,
   status: undefined,
   error: undefined,
@@ -34,10 +35,11 @@ export type Outcome = Settlement['outcome']['kind'] & ('delivered' | 'dead' | 'c
 
 /** The same filter, implemented on the view of the API. */
 export function fits(one: Delivery, filter: ReplayFilter): boolean {
-  const { event, subscription, fromMs = 0, untilMs = 9e12 } = filter;
+  const { event, subject, subscription, fromMs = 0, untilMs = 9e12 } = filter;
   return (
     fitsEnding(one, filter) &&
     fitsEvent(one.eventName, event) &&
+    (subject === undefined || one.subject === subject) &&
     (subscription === undefined || one.subscription === subscription) &&
     one.event >= firstIdAt(fromMs) &&
     one.event < firstIdAt(untilMs)
@@ -63,6 +65,8 @@ export interface CreateOptions {
 export interface Of {
   subscription?: string;
   what?: string;
+  /** Of the event. */
+  about?: string;
   attempt?: Settlement['attempt'];
 }
 
@@ -80,7 +84,11 @@ export interface ReplayStage {
   find: (id: string) => Promise<Replay | undefined>;
   list: () => Promise<Replay[]>;
   subscribed: (callbacks?: Callback[], owner?: App) => Promise<Subscription>;
-  publishInput: (what: string, audience: EditInput<'publish'>['audience']) => EditInput<'publish'>;
+  publishInput: (
+    what: string,
+    audience: EditInput<'publish'>['audience'],
+    subject?: string,
+  ) => EditInput<'publish'>;
   leased: (one?: Of) => Promise<Leased>;
   ended: (kind: Outcome, of?: Of) => Promise<Leased>;
   settle: (
@@ -106,10 +114,11 @@ export function replayStage(open: OpenSubject): ReplayStage {
     const failed = attempt({ status: 503, error: 'status' });
     for (const what of ['a', 'a.b', 'a.c', 'b']) {
       await ended('delivered', { subscription: one, what });
-      await ended('dead', { subscription: other, what, attempt: failed });
+      await ended('dead', { subscription: other, what, attempt: failed, about: 'one' });
+      await ended('dead', { subscription: one, what, attempt: failed, about: 'two' });
       const timeout = attempt({ status: undefined, error: 'timeout' });
       await ended('dead', { subscription: one, what, attempt: timeout });
-      await ended('cancelled', { subscription: other, what, attempt: undefined });
+      await ended('cancelled', { subscription: other, what, attempt: undefined, about: 'one' });
       await many(stranger, 3);
       await leased({ subscription: other, what });
     }
@@ -131,6 +140,11 @@ export function replayStage(open: OpenSubject): ReplayStage {
       { error: 'timeout', event: 'a.*' },
       { error: 'exhausted', subscription: other },
       { error: 'expired' },
+      { subject: 'one' },
+      { subject: 'one', event: 'a.*', state: 'dead' },
+      { subject: 'two', fromMs: times[0] },
+      { subject: 'two', untilMs: times[0] },
+      { subject: 'none' },
       { fromMs: times[0] },
       { untilMs: times[1] },
       { state: 'dead', fromMs: times[0], untilMs: times[1], subscription: other },
@@ -206,17 +220,18 @@ export function replayStage(open: OpenSubject): ReplayStage {
   function publishInput(
     what: string,
     audience: EditInput<'publish'>['audience'],
+    subject?: string,
   ): EditInput<'publish'> {
     clock.ms += 1_000;
-    const event = { id: newId(), name: what, payload: Buffer.from('{}') };
+    const event = { id: newId(), name: what, subject, payload: Buffer.from('{}') };
     const input = { appNo: on.app.no, contract: 'Ringback', audience, idempotency: undefined };
     return { ...input, events: [event] };
   }
 
   /** The first delivery of a new event; others stay in flight. */
-  async function leased({ subscription, what = 'a.b' }: Of = {}) {
+  async function leased({ subscription, what = 'a.b', about }: Of = {}) {
     const id = subscription ?? (await subscribed()).id;
-    const input = publishInput(what, { kind: 'subscription', id });
+    const input = publishInput(what, { kind: 'subscription', id }, about);
     const [one] = (await on.dispatcher.publish({ room: 9 }, input)).fresh;
     assert(one);
     return one;

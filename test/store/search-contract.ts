@@ -68,6 +68,7 @@ export function searchContract(name: string, open: OpenSubject): void {
       const filters = fc.record({
         state: maybe(fc.constantFrom(...states, 'pending', 'retrying', 'ended')),
         name: pattern,
+        subject: maybe(fc.constantFrom('one', 'two', 'none')),
         event: fc.option(fc.nat(), { nil: undefined, freq: 1 }),
         subscription: maybe(fc.nat()),
         status: maybe(fc.constantFrom('2xx', '3xx', '4xx', '5xx', '204', '404', '503', '599')),
@@ -122,13 +123,15 @@ export function searchContract(name: string, open: OpenSubject): void {
       }
     });
 
-    it('finds events by name, pattern and time', async () => {
-      const filters = fc.record({ name: pattern, fromMs: time, untilMs: time });
+    it('finds events by name, pattern, subject and time', async () => {
+      const subject_ = fc.constantFrom(undefined, undefined, 'one', 'two', 'none');
+      const filters = fc.record({ name: pattern, subject: subject_, fromMs: time, untilMs: time });
       await fc.assert(
         fc.asyncProperty(filters, limit, app, async (filter, most, owner) => {
           const appNo = apps[owner]?.no ?? 0;
           const expected = events
             .filter((one) => one.appNo === appNo && isOf(one.name, filter.name))
+            .filter((one) => (filter.subject ?? one.subject) === one.subject)
             .filter(({ id }) => isWithin(id, filter))
             .sort((a, b) => (a.id < b.id ? 1 : -1));
           const found = await follow(most, expected.length, async (page) =>

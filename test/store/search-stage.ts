@@ -40,6 +40,7 @@ export const patterns = [
 export const none: DeliveryFilter = {
   state: undefined,
   name: undefined,
+  subject: undefined,
   event: undefined,
   subscription: undefined,
   status: undefined,
@@ -92,9 +93,10 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
     const isOld = chance() < 0.05;
     const atMs = isOld ? clock.ms - 30 * minuteMs : clock.ms;
     const id = idAt(atMs);
+    const about = ['one', 'two'][Math.floor(chance() * 6)];
     const { fresh } = await dispatcher.publish(
       { room: chance() < 0.8 ? 200 : 0 },
-      input(app, [id], what),
+      input(app, [id], what, what === 'job.done' ? (about ?? 'one') : about),
     );
     events.push({ appNo: app.no, id });
     for (const one of fresh)
@@ -113,6 +115,7 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
       );
     }
     if (round % 2 === 0) await publish(busy, 'wide.load');
+    for (const app of [busy, busy, busy, quiet]) await publish(app, 'job.done');
     await fillSlice(store, filler, clock.ms);
   }
   await retrySome(store, dispatcher, chance);
@@ -147,12 +150,12 @@ async function retrySome(store: Store, dispatcher: TestDispatcher, chance: Chanc
   }
 }
 
-function input(app: App, ids: readonly string[], what: string) {
+function input(app: App, ids: readonly string[], what: string, subject?: string) {
   const payload = Buffer.from('1');
   return {
     appNo: app.no,
     contract: 'Ringback',
-    events: ids.map((id) => ({ id, name: what, payload })),
+    events: ids.map((id) => ({ id, name: what, subject, payload })),
     audience: { kind: 'everyone' },
     idempotency: undefined,
   } as const;
@@ -230,7 +233,7 @@ export async function follow<T>(
 }
 
 export function fits(one: Delivery, filter: DeliveryFilter): boolean {
-  const { state, name, event, subscription, status, error } = filter;
+  const { state, name, subject, event, subscription, status, error } = filter;
   const isPending = one.state === 'due' || one.state === 'running';
   const isState =
     state === undefined ||
@@ -247,6 +250,7 @@ export function fits(one: Delivery, filter: DeliveryFilter): boolean {
     isState &&
     isError &&
     isOf(one.eventName, name) &&
+    (subject ?? one.subject) === one.subject &&
     isWithin(one.event, filter) &&
     (event ?? one.event) === one.event &&
     (subscription ?? one.subscription) === one.subscription &&

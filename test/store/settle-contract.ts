@@ -102,6 +102,7 @@ export function settleContract(name: string, open: OpenSubject): void {
           event: one.event,
           n: 0,
           eventName: 'a',
+          subject: undefined,
           subscription: one.subscription,
           callback: {
             position: 0,

@@ -85,6 +85,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     ]),
   ),
   'walkEvents.ofSlice': [...seen, sorted],
+  'walkEvents.ofSubject': seen,
   // The patterns that match one name.
   'subscriptions.sought': matchedByName,
   'subscriptions.soughtOfSubject': matchedByName,
@@ -287,6 +288,15 @@ describe('the index', () => {
     'of ended subscriptions': {
       sql: forgetSubscriptionsSql.oldest,
       first: 'SEARCH ended USING COVERING INDEX subscription_ended (ended_ms<?)',
+    },
+    'of events by subject': {
+      sql: walkEventsSql.ofSubject,
+      first: 'SEARCH event USING INDEX event_subject (app=? AND subject=? AND id>? AND id<?)',
+    },
+    'of the first event of a subject': {
+      sql: replayableSql.firstOfSubject,
+      first:
+        'SEARCH event USING COVERING INDEX event_subject (app=? AND subject=? AND id>? AND id<?)',
     },
     'of events by name': {
       sql: walkEventsSql.ofSlice,

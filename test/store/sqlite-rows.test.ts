@@ -212,6 +212,7 @@ describe('the schema', () => {
       { number: 24, name: 'subject_indexes' },
       { number: 25, name: 'exchange' },
       { number: 26, name: 'skipped_callbacks' },
+      { number: 27, name: 'replay_subject' },
     ]);
   });
 

@@ -24,6 +24,7 @@ export function deliveryHandlers(context: Context): Handlers {
         page: fields.pageInput(request, 'position'),
         state: listedStates.find((one) => one === state),
         name: fields.optionalText(query, 'event'),
+        subject: fields.optionalText(query, 'subject'),
         status: fields.optionalText(query, 'status'),
         error: fields.optionalText(query, 'error'),
         ...fields.timeRange(request),
@@ -48,12 +49,13 @@ export function deliveryHandlers(context: Context): Handlers {
 const listedStates = [...deliveryStates, 'pending', 'retrying'] as const;
 
 export function showDelivery(delivery: Delivery): Record<string, unknown> {
-  const { event, eventName, subscription, callback, state, attempts, status, error } = delivery;
-  const { dueMs, endedMs } = delivery;
+  const { event, eventName, subject, subscription, callback } = delivery;
+  const { state, attempts, status, error, dueMs, endedMs } = delivery;
   return {
     id: deliveryId(delivery),
     state,
     event: eventName,
+    ...(subject === undefined ? {} : { subject }),
     eventId: withPrefix('evt', event),
     subscriberId: withPrefix('sub', subscription),
     callback,

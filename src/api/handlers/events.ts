@@ -53,10 +53,11 @@ export function eventHandlers(
       return { status: 202, headers: accepted.rate, body: shown };
     },
     listEvents: async ({ app, request }) => {
-      const name = fields.optionalText(Object.fromEntries(request.query), 'event');
+      const query = Object.fromEntries(request.query);
       const page = await listEvents(context, app, {
         page: fields.pageInput(request, 'position'),
-        name,
+        name: fields.optionalText(query, 'event'),
+        subject: fields.optionalText(query, 'subject'),
         ...fields.timeRange(request),
       });
       const items = page.items.map(showEvent);

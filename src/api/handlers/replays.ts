@@ -53,6 +53,7 @@ function readReplayInput({ request, bytes }: Call, body: fields.Fields): ReplayI
     filter: {
       state: endedStates.find((one) => one === state) ?? 'dead',
       event: fields.optionalText(filter, 'event'),
+      subject: fields.optionalText(filter, 'subject'),
       subscriberId: fields.optionalText(filter, 'subscriberId'),
       status: fields.optionalText(filter, 'status'),
       error: fields.optionalText(filter, 'error'),
@@ -82,10 +83,11 @@ export function showReplay(replay: Replay): Record<string, unknown> {
 }
 
 function showFilter(filter: ReplayFilter, createdMs: number): Record<string, unknown> {
-  const { state, event, subscription, status, error, fromMs, untilMs } = filter;
+  const { state, event, subject, subscription, status, error, fromMs, untilMs } = filter;
   return {
     state,
     ...(event === undefined ? {} : { event }),
+    ...(subject === undefined ? {} : { subject }),
     ...(subscription === undefined ? {} : { subscriberId: withPrefix('sub', subscription) }),
     ...(status === undefined ? {} : { status }),
     ...(error === undefined ? {} : { error }),

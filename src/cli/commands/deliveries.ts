@@ -7,6 +7,7 @@ import {
   deliveryStates,
   endedStates,
   listFlags,
+  subjectFlag,
   timeFlags,
 } from '../service/filter-flags.ts';
 
@@ -15,7 +16,7 @@ export const deliveries: Command = {
   group: 'inspect',
   summary: 'List deliveries, or show one with its attempts',
   usage: [
-    'ringback deliveries [--state STATE] [--event PATTERN] [--to SUB] [--since WHEN]',
+    'ringback deliveries [--state STATE] [--event PATTERN] [--subject TEXT] [--to SUB]',
     'ringback deliveries DLV',
     'ringback deliveries --watch',
   ],
@@ -43,6 +44,10 @@ export const deliveries: Command = {
       says: 'List what was dead-lettered since yesterday',
     },
     {
+      line: 'ringback deliveries --subject job_17',
+      says: 'List the deliveries of all events about one job',
+    },
+    {
       line: 'ringback deliveries --status 5xx',
       says: 'List deliveries whose last response was a server error',
     },
@@ -63,7 +68,10 @@ export const events: Command = {
   name: 'events',
   group: 'inspect',
   summary: 'List events, or show one with its payload',
-  usage: ['ringback events [--event PATTERN] [--since WHEN]', 'ringback events EVT'],
+  usage: [
+    'ringback events [--event PATTERN] [--subject TEXT] [--since WHEN]',
+    'ringback events EVT',
+  ],
   positionals: { EVT: 'Event to show, with its payload and deliveries' },
   flags: {
     event: {
@@ -71,6 +79,7 @@ export const events: Command = {
       placeholder: 'PATTERN',
       says: 'With this name, or matching a pattern such as order.*',
     },
+    subject: subjectFlag,
     ...timeFlags,
     ...listFlags,
     ...connectFlags,

@@ -3,7 +3,7 @@
 import type { Command } from '../declare/command.ts';
 import { connectFlags } from '../service/connect.ts';
 import { subscriptionStates } from '../../core/domain/subscription.ts';
-import { listFlags } from '../service/filter-flags.ts';
+import { listFlags, subjectFlag } from '../service/filter-flags.ts';
 
 export const subscribe: Command = {
   name: 'subscribe',
@@ -150,7 +150,7 @@ export const subscriptions: Command = {
     },
     event: { kind: 'text', placeholder: 'NAME', says: 'That match this event' },
     target: { kind: 'text', placeholder: 'TEXT', says: 'Whose URL contains this text' },
-    subject: { kind: 'text', placeholder: 'TEXT', says: 'With this subject, such as job_17' },
+    subject: subjectFlag,
     ...listFlags,
     confirm: {
       kind: 'switch',

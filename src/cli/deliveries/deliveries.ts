@@ -54,6 +54,7 @@ export function readFilters(call: Invocation, nowMs: number): ListDeliveriesQuer
   return {
     state: oneOf(deliveryStates, call.text('state')),
     event: call.text('event'),
+    subject: call.text('subject'),
     eventId: eventId === undefined ? undefined : expectId('evt', eventId, 'filter by'),
     subscriberId:
       subscriberId === undefined ? undefined : expectId('sub', subscriberId, 'filter by'),
@@ -106,10 +107,11 @@ async function watchDeliveries(
 
 /** Filters like the list, except that errors match only the one shown. */
 export function fits(delivery: Delivery, filters: ListDeliveriesQuery): boolean {
-  const { state, event, eventId, subscriberId, status, error, from, until } = filters;
+  const { state, event, subject, eventId, subscriberId, status, error, from, until } = filters;
   return (
     fitsState(delivery, state) &&
     fitsEvent(delivery.event, event) &&
+    (subject === undefined || delivery.subject === subject) &&
     (eventId === undefined || delivery.eventId === eventId) &&
     (subscriberId === undefined || delivery.subscriberId === subscriberId) &&
     fitsStatus(delivery, status) &&

@@ -20,12 +20,17 @@ export async function events(call: Invocation, terminal: Terminal): Promise<void
   const [event, since, until] = [call.text('event'), call.text('since'), call.text('until')];
   const filters = {
     event,
+    subject: call.text('subject'),
     from: since === undefined ? undefined : readTime({ flag: 'since', text: since }, nowMs),
     until: until === undefined ? undefined : readTime({ flag: 'until', text: until }, nowMs),
   };
   if (id !== undefined) {
     expectId('evt', id, 'show');
-    refuseBeside(call, `"${id}"`, ['event', ...Object.keys({ ...timeFlags, ...listFlags })]);
+    refuseBeside(call, `"${id}"`, [
+      'event',
+      'subject',
+      ...Object.keys({ ...timeFlags, ...listFlags }),
+    ]);
   }
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   await withService(call, async (service) =>

@@ -170,10 +170,11 @@ export function showReplay(view: View, one: Replay): string {
 
 /** `dead, order.*, to sub_…, answered with 5xx, since …` */
 export function filterText(filter: NewReplayFilter): string {
-  const { state = 'dead', event, subscriberId, status, error, from } = filter;
+  const { state = 'dead', event, subject, subscriberId, status, error, from } = filter;
   return [
     state,
     event === undefined ? '' : event,
+    subject === undefined ? '' : `about ${subject}`,
     subscriberId === undefined ? '' : `to ${subscriberId}`,
     status === undefined ? '' : `status ${status}`,
     error === undefined ? '' : `error ${error}`,

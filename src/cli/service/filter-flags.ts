@@ -16,6 +16,12 @@ export const timeFlags = {
   },
 } as const satisfies Record<string, Flag>;
 
+export const subjectFlag = {
+  kind: 'text',
+  placeholder: 'TEXT',
+  says: 'With this subject, such as job_17',
+} as const satisfies Flag;
+
 export const errorWords = [
   'dns',
   'refused',
@@ -37,6 +43,7 @@ export const deliveryFlags = {
     placeholder: 'PATTERN',
     says: 'Of this event, or matching a pattern such as order.*',
   },
+  subject: { ...subjectFlag, says: 'Of events with this subject, such as job_17' },
   to: { kind: 'text', placeholder: 'SUB', says: 'To this subscription' },
   status: {
     kind: 'text',

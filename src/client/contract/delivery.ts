@@ -1,5 +1,5 @@
 // Generated from openapi.yaml by `npm run docs`: the types of deliveries, their attempts and replays.
-import type { EventPattern, EventId } from './event.ts';
+import type { EventPattern, Subject, EventId } from './event.ts';
 import type { SubscriptionId } from './subscription.ts';
 
 export interface ListDeliveriesQuery {
@@ -18,6 +18,8 @@ export interface ListDeliveriesQuery {
     | undefined;
   /** Only deliveries of events with this name, or whose names match this pattern. */
   event?: EventPattern | undefined;
+  /** Only deliveries of events with this subject. */
+  subject?: Subject | undefined;
   eventId?: string | undefined;
   subscriberId?: string | undefined;
   /** Only deliveries whose last response had this status, or a status of this class. */
@@ -55,6 +57,8 @@ export interface Delivery {
   id: DeliveryId;
   state: DeliveryState;
   event: string;
+  /** Of the event. Absent if it has none. */
+  subject?: string;
   eventId: EventId;
   subscriberId: SubscriptionId;
   callback: {
@@ -148,6 +152,7 @@ export interface Replay {
   filter: {
     state: EndedState;
     event?: EventPattern;
+    subject?: Subject;
     subscriberId?: SubscriptionId;
     status?: StatusFilter;
     error?: ErrorFilter;
@@ -206,6 +211,7 @@ export interface CreateReplayBody {
 export interface NewReplayFilter {
   state?: EndedState | undefined;
   event?: EventPattern | undefined;
+  subject?: Subject | undefined;
   subscriberId?: SubscriptionId | undefined;
   status?: StatusFilter | undefined;
   error?: ErrorFilter | undefined;

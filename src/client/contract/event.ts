@@ -3,6 +3,8 @@
 export interface ListEventsQuery {
   /** Only events with this name, or whose names match this pattern. */
   event?: EventPattern | undefined;
+  /** Only events with this subject. */
+  subject?: Subject | undefined;
   /** Only events published at this time or later. */
   from?: string | undefined;
   /** Only events published before this time. */
@@ -18,6 +20,13 @@ export interface ListEventsQuery {
  * `*`, which matches all events. A backslash before the final `*` makes it literal.
  */
 export type EventPattern = string;
+
+/**
+ * What the event is about, such as the id of a job. It is delivered to subscriptions with
+ * this subject, and to those without one. Required if a subscription that matches the event
+ * has a subject.
+ */
+export type Subject = string;
 
 export interface Event {
   id: EventId;
@@ -52,13 +61,6 @@ export type EventName = string;
 
 /** The message to send. Its bytes are passed on unchanged. */
 export type Payload = unknown;
-
-/**
- * What the event is about, such as the id of a job. It is delivered to subscriptions with
- * this subject, and to those without one. Required if a subscription that matches the event
- * has a subject.
- */
-export type Subject = string;
 
 /**
  * `all` delivers to every subscription that matches the event, whatever its subject. Not

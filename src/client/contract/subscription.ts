@@ -1,5 +1,5 @@
 // Generated from openapi.yaml by `npm run docs`: the types of subscriptions.
-import type { EventPattern, EventName, Subject } from './event.ts';
+import type { EventPattern, Subject, EventName } from './event.ts';
 
 export interface SubscribeOperationQuery {
   /** Variant query. URL that receives the callback. */

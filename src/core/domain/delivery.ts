@@ -87,6 +87,8 @@ export interface EndedFilter {
   state: EndedState;
   /** An event name, or a pattern that matches it. */
   event: string | undefined;
+  /** Of the event. */
+  subject: string | undefined;
   /** Bare id. */
   subscription: string | undefined;
   /** A class (`4xx`) or a code (`404`) of the last response. */

@@ -211,6 +211,8 @@ export interface DeliveryFilter extends EventFilter {
 
 export interface Delivery extends DeliveryName {
   eventName: string;
+  /** Of the event. */
+  subject: string | undefined;
   subscription: string;
   callback: { position: number; label: string; method: string; url: string };
   state: DeliveryState;

@@ -77,9 +77,10 @@ export async function change(
 
 export async function replayIn({ context }: Engine, request: Replaying): Promise<string> {
   const { key, state, event, subscriberId, ratePerSecond } = request;
-  const anything = { status: undefined, error: undefined, fromMs: undefined, untilMs: undefined };
+  const anything = { subject: undefined, status: undefined, error: undefined };
+  const always = { fromMs: undefined, untilMs: undefined };
   const { id } = await createReplay(context, context.defaultApp, {
-    filter: { state, event, subscriberId, ...anything },
+    filter: { state, event, subscriberId, ...anything, ...always },
     ratePerSecond,
     idempotency: { key, operation: 'createReplay', parts: [] },
   });

@@ -15,7 +15,7 @@ import {
   searchFilterOf,
   type SearchFilter,
 } from '../lists/search-filter.ts';
-import { aboveAll, rangesInTime, type Range } from '../lists/slices-in-time.ts';
+import { aboveAll, rangesInTime, walkWhole, type Range } from '../lists/slices-in-time.ts';
 import { walkEvents } from './events.ts';
 import { searchRanges, type Step, type SearchRange } from '../lists/search-walk.ts';
 import { deliveriesNamed } from '../shared/delivery.ts';
@@ -70,11 +70,13 @@ function* walk({ appNo, filter, range }: Search): Walk<Step> {
     sought,
     lanes: lanes.map((row) => integer(row, 'no')),
   });
-  const { event } = filter;
+  const { event, subject } = filter;
   const isName = !isAnyName(sought.names);
   const ofNames = { of: 'events', appNo, names: sought.names } as const;
   const isNarrow = isName || found > 0;
-  if (event !== undefined) {
+  if (subject !== undefined) {
+    yield* walkByEvents({ appNo, range: narrowed(range, event), subject, sought, searchPaths });
+  } else if (event !== undefined) {
     yield* searchRanges(walkEvent(event, range), searchPaths.byKey);
   } else if (isOfFailures(sought) && (!isNarrow || (yield* areFew(appNo, range)))) {
     yield* searchRanges(walkWhole(range), searchPaths.failures);
@@ -89,7 +91,7 @@ function* walk({ appNo, filter, range }: Search): Walk<Step> {
   } else if (isOneCode(sought)) {
     yield* searchRanges(rangesInTime(range, ofNames), searchPaths.byKey);
   } else {
-    yield* walkByEvents({ appNo, range, sought, searchPaths });
+    yield* walkByEvents({ appNo, range, subject, sought, searchPaths });
   }
 }
 
@@ -130,8 +132,14 @@ function* areFew(appNo: number, { below, from }: Range): Script<boolean> {
   return true;
 }
 
-function* walkWhole({ below, from }: Range): Walk<SearchRange> {
-  yield { below, from, slices: [] };
+/** The part of the range with this event; without one, the whole range. */
+function narrowed({ below, from }: Range, event: string | undefined): Range {
+  if (event === undefined) return { below, from };
+  const isBelow = below.event <= event;
+  return {
+    below: isBelow ? below : { event, n: newestN },
+    from: from > event ? from : event,
+  };
 }
 
 function* walkEvent(event: string, { below, from }: Range): Walk<SearchRange> {
@@ -141,14 +149,17 @@ function* walkEvent(event: string, { below, from }: Range): Walk<SearchRange> {
 interface ByEvents {
   appNo: number;
   range: Range;
+  subject: string | undefined;
   sought: SearchFilter;
   searchPaths: SearchPaths;
 }
 
 /** Most events have few deliveries, and most of those match. */
-function walkByEvents({ appNo, range, sought: { names }, searchPaths }: ByEvents): Walk<Step> {
+function walkByEvents(search: ByEvents): Walk<Step> {
+  const { appNo, range, subject, searchPaths } = search;
+  const { names } = search.sought;
   const upTo = { event: aboveAll(range.below), n: 0 };
-  const events = walkEvents({ appNo, names, range: { ...range, below: upTo } });
+  const events = walkEvents({ appNo, names, subject, range: { ...range, below: upTo } });
   return searchRanges(eventRanges(events, range.below), searchPaths.byKey, {
     rangesAtOnce: eventsAtFirst,
   });

@@ -7,8 +7,9 @@ import { type Row, bytes, integer, maybe, text } from '../../sql/row.ts';
 import { first, forEach } from '../../sql/statement.ts';
 import { fillPage, type Walk } from '../lists/fill-page.ts';
 import { namesOf, rangeOf } from '../lists/search-filter.ts';
+import { rowCosts } from '../lists/search-queries.ts';
 import type { Read } from '../shared/verb.ts';
-import { rangesInTime, type Bounds, type Range } from '../lists/slices-in-time.ts';
+import { rangesInTime, walkWhole, type Bounds, type Range } from '../lists/slices-in-time.ts';
 import { searchRanges, type SearchQuery, type Step } from '../lists/search-walk.ts';
 
 export const eventsSql = {
@@ -24,7 +25,7 @@ export const event: Read<'event'> = function* ({ appNo, id }) {
 export const events: Read<'events'> = function* ({ appNo, page: { limit, after }, ...filter }) {
   const range = rangeOf(belowPosition(after), filter);
   return yield* fillPage({
-    walk: walkEvents({ appNo, names: namesOf(filter), range }),
+    walk: walkEvents({ appNo, names: namesOf(filter), subject: filter.subject, range }),
     limit,
     toCursor: cursorAtPosition,
     toItems: function* (steps) {
@@ -57,11 +58,12 @@ function toEvent(row: Row): Event {
 }
 
 // Walks the events of an app, newest first, slice by slice: for a quiet app among busy ones this
-// costs one probe per slice, not one row per event of the others.
+// costs one probe per slice, not one row per event of the others. Events of one subject have an
+// index of their own.
 
-// Sorts by an expression, over at most a slice: in the order of the primary key PostgreSQL would
-// scan all newer events.
 export const walkEventsSql = {
+  // Sorts by an expression, over at most a slice: in the order of the primary key PostgreSQL would
+  // scan all newer events.
   ofSlice: `
     with seen as (
       select id from event
@@ -71,15 +73,36 @@ export const walkEventsSql = {
     union all
     select ?1 + 0, id, 0, (select count(*) from seen)
     from (select id from seen order by id limit 1) as edge`,
+  ofSubject: `
+    with seen as (
+      select id, name from event
+      where app = ?5 and subject = ?6 and subject is not null and id < ?2 and id >= ?3
+      order by id desc limit ?4 + 0)
+    select ?1 + 0 as tag, id as event, 0 as n, 0 as examined from seen where name >= ?7 and name <= ?8
+    union all
+    select ?1 + 0, id, 0, (select count(*) from seen)
+    from (select id from seen order by id limit 1) as edge`,
 } as const;
 
 export interface EventWalk {
   appNo: number;
   names: Bounds<string>;
+  /** Undefined: any, or none. */
+  subject: string | undefined;
   range: Range;
 }
 
-export function walkEvents({ appNo, names, range }: EventWalk): Walk<Step> {
+export function walkEvents({ appNo, names, subject, range }: EventWalk): Walk<Step> {
+  if (subject !== undefined) {
+    const ofSubject: SearchQuery = {
+      sql: walkEventsSql.ofSubject,
+      rowCost: rowCosts.indexed,
+      values: ({ tag, below, from, most }) => [
+        [tag, below.event, from, most, appNo, subject, ...names],
+      ],
+    };
+    return searchRanges(walkWhole(range), [ofSubject]);
+  }
   const query: SearchQuery = {
     sql: walkEventsSql.ofSlice,
     rowCost: 1,

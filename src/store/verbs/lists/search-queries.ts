@@ -103,7 +103,7 @@ export interface SearchPaths {
  * The cost of a row that does not match, by access path, relative to reading in table order;
  * derived from measurements on SQLite with a million deliveries.
  */
-const rowCosts = { inOrder: 1, indexed: 2, scattered: 6 } as const;
+export const rowCosts = { inOrder: 1, indexed: 2, scattered: 6 } as const;
 
 /** The access paths to search. Leaves out those that cannot contain a match. */
 export function searchPathsFor({ appNo, sought, lanes }: SearchInput): SearchPaths {

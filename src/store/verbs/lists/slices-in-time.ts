@@ -57,6 +57,11 @@ interface Span {
   last: string;
 }
 
+/** The range as it is, for indexes that do not begin with a slice. */
+export function* walkWhole({ below, from }: Range): Walk<SearchRange> {
+  yield { below, from, slices: [] };
+}
+
 export function* rangesInTime(
   { below, from }: Range,
   presence?: Presence,

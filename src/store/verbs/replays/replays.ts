@@ -12,7 +12,7 @@ import { type Replay, type ReplayState, nextStepMs } from '../../../core/domain/
 import { belowCursor } from '../../sql/cursor.ts';
 import type { NewReplay, ReplayRange, ReplayScope, ReplayWalk } from '../../port/replay-verbs.ts';
 import { type Row, integer, maybe, oneOf, real, text } from '../../sql/row.ts';
-import { type Script, all, first, only, forEach } from '../../sql/statement.ts';
+import { type Script, type Value, all, first, only, forEach } from '../../sql/statement.ts';
 import type { Idempotency, EditInput } from '../../port/store.ts';
 import { pageOf } from '../lists/fill-page.ts';
 import { dropIdempotencyKey, keepIdempotencyKey } from '../shared/idempotency.ts';
@@ -23,7 +23,7 @@ import { toEndState } from '../../sql/end-states.ts';
 import { lockLane } from '../shared/lanes.ts';
 import { sendAgain } from '../deliveries/retry-delivery.ts';
 
-const columns = `no, id, app, wanted, name, subscription, status, error, from_ms, until_ms, rate, state,
+const columns = `no, id, app, wanted, name, subject, subscription, status, error, from_ms, until_ms, rate, state,
   first_event, last_event, event, n, below_n, matched, replayed, skipped, next_ms, created_ms, ended_ms`;
 
 export const replaysSql = {
@@ -33,9 +33,9 @@ export const replaysSql = {
     select id from replay where app = ?1 and state = 'running' limit ?2 + 0`,
   insert: `
     insert into replay (id, app, wanted, name, subscription, status, error, from_ms, until_ms, rate,
-      state, first_event, last_event, event, n, below_n, next_ms, created_ms, ended_ms)
+      state, first_event, last_event, event, n, below_n, next_ms, created_ms, ended_ms, subject)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?12, -1, ?14, ?15, ?16,
-      ?17)
+      ?17, ?18)
     returning ${columns}`,
   byId: `select ${columns} from replay where id = ?1 and app = ?2`,
   list: `select ${columns} from replay where app = ?1 and no < ?2 order by no desc limit ?3 + 0`,
@@ -88,7 +88,7 @@ function* insert(
   range: ReplayRange | undefined,
   nowMs: number,
 ): Script<Replay> {
-  const { state, event, subscription, status, error, fromMs, untilMs } = filter;
+  const { state, event, subject, subscription, status, error, fromMs, untilMs } = filter;
   const row = yield* only(
     replaysSql.insert,
     id,
@@ -108,6 +108,7 @@ function* insert(
     nowMs,
     nowMs,
     range === undefined ? nowMs : null,
+    subject ?? null,
   );
   return toReplay(row);
 }
@@ -148,6 +149,7 @@ export function toReplay(row: Row): Replay {
     filter: {
       state: oneOf<EndedState>(endedStates, text(row, 'wanted')),
       event: maybe(text, row, 'name'),
+      subject: maybe(text, row, 'subject'),
       subscription: maybe(text, row, 'subscription'),
       status: maybe(text, row, 'status'),
       error: maybe(text, row, 'error'),
@@ -185,6 +187,10 @@ const behind = '(event, n) > (?1, ?2) and event >= ?1 and event <= ?3';
 // whole history.
 const failed = 'delivery_done indexed by delivery_failed where state <> 1';
 
+const ofSubject = `
+    select id as event from event
+    where app = ?3 and subject = ?4 and subject is not null and id >= ?1 and id < ?2`;
+
 export const replayableSql = {
   first: `select event from delivery_done where ${between} order by event, n limit 1`,
   last: `
@@ -201,7 +207,9 @@ export const replayableSql = {
   lanes: `
     select lane.no from subscription join lane on lane.subscription = subscription.no
     where subscription.id = ?1 and subscription.app = ?2`,
-  name: 'select id, name from event where id = ?1',
+  firstOfSubject: `${ofSubject} order by id limit 1`,
+  lastOfSubject: `${ofSubject} order by id desc limit 1`,
+  name: 'select id, name, subject from event where id = ?1',
   made: `
     select coalesce(deliveries, (select made from fanout where fanout.event = event.id)) as made
     from event where id = ?1`,
@@ -213,9 +221,10 @@ const newest = '~';
 export const replayRange: Read<'replayRange'> = (scope) => rangeOf(scope);
 
 export function* rangeOf({ appNo, filter }: ReplayScope): Script<ReplayRange | undefined> {
-  const { state, fromMs = 0, untilMs } = filter;
+  const { state, subject, fromMs = 0, untilMs } = filter;
   const from = firstIdAt(fromMs);
   const until = untilMs === undefined ? newest : firstIdAt(untilMs);
+  if (subject !== undefined) return yield* rangeOfSubject([from, until, appNo, subject]);
   const isFailed = isOfFailures(state);
   const lowest = isFailed
     ? yield* first(replayableSql.firstFailed, from, until, appNo)
@@ -225,6 +234,14 @@ export function* rangeOf({ appNo, filter }: ReplayScope): Script<ReplayRange | u
     ? yield* first(replayableSql.lastFailed, from, until, appNo)
     : yield* first(replayableSql.last, from, until);
   assert(highest !== undefined, 'Where there is a first one there is a last one');
+  return { firstEvent: text(lowest, 'event'), lastEvent: text(highest, 'event') };
+}
+
+/** Events of a subject are few, and near each other. */
+function* rangeOfSubject(values: readonly Value[]): Script<ReplayRange | undefined> {
+  const lowest = yield* first(replayableSql.firstOfSubject, ...values);
+  const highest = yield* first(replayableSql.lastOfSubject, ...values);
+  if (lowest === undefined || highest === undefined) return undefined;
   return { firstEvent: text(lowest, 'event'), lastEvent: text(highest, 'event') };
 }
 
@@ -298,16 +315,19 @@ function fitsOf(
   };
 }
 
-/** Events are read only if the filter names some. */
+/** Events are read only if the filter names some, or their subject. */
 function* ofEvents(
-  { filter: { event: pattern } }: ReplayWalk,
+  { filter: { event: pattern = '*', subject } }: ReplayWalk,
   rows: readonly Row[],
 ): Script<readonly Row[]> {
-  if (pattern === undefined || pattern === '*') return rows;
+  if (pattern === '*' && subject === undefined) return rows;
   const ids = new Set(rows.map((row) => text(row, 'event')));
   const values = Array.from(ids, (id) => [id]);
   const found = yield* forEach(replayableSql.name, values);
-  const fitting = found.filter((row) => fitsEvent(text(row, 'name'), pattern));
+  const fitting = found.filter((row) => {
+    const isOfSubject = subject === undefined || maybe(text, row, 'subject') === subject;
+    return isOfSubject && (pattern === '*' || fitsEvent(text(row, 'name'), pattern));
+  });
   const fittingIds = new Set(fitting.map((row) => text(row, 'id')));
   return rows.filter((row) => fittingIds.has(text(row, 'event')));
 }

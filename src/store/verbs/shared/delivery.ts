@@ -11,7 +11,7 @@ const around = `
     join event on event.id = delivery.event
     join callback on callback.no = delivery.callback
     join subscription on subscription.no = callback.subscription`;
-const shared = `delivery.event, delivery.n, delivery.attempts, event.name, event.created_ms,
+const shared = `delivery.event, delivery.n, delivery.attempts, event.name, event.subject, event.created_ms,
       subscription.id as subscription, position, label, method, url`;
 
 export const deliverySql = {
@@ -70,6 +70,7 @@ function toShared(row: Row): Omit<Delivery, 'state' | 'dueMs' | 'endedMs'> {
     event: text(row, 'event'),
     n: integer(row, 'n'),
     eventName: text(row, 'name'),
+    subject: maybe(text, row, 'subject'),
     subscription: text(row, 'subscription'),
     callback: {
       position: integer(row, 'position'),

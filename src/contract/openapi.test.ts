@@ -197,7 +197,7 @@ describe('openapi.yaml', () => {
   it('explains the faults of other requests', () => {
     assert.deepEqual(faults(post('unsubscribeOperation', '')), ['query.Id is required']);
     assert.deepEqual(faults(post('listSubscriptions', 'limit=501&state=odd')), [
-      'query.state must be one of "active", "paused", "disabled", "ended", is "odd"',
+      'query.state must be one of "unconfirmed", "active", "paused", "disabled", "ended", is "odd"',
       'query.limit must be at most 500, is 501',
     ]);
     assert.deepEqual(faults(post('editSubscription', '', { callbacks: [{ url: 1 }], x: 1 })), [

@@ -9,7 +9,7 @@ import { applyMigrations } from '../../src/store/sqlite/schema/apply-migrations.
 import { connect } from '../../src/store/sqlite/connection/connect.ts';
 import { connect as connectPostgres } from '../../src/store/postgres/connection/connect.ts';
 import { databaseIn, migrationsDir, openCluster, openEmbedded } from '../../src/store/open/open.ts';
-import type { Page } from '../../src/store/port/page.ts';
+import type { Page } from '../../src/store/port/store.ts';
 import type { Delivery } from '../../src/store/port/delivery-verbs.ts';
 import type { Store } from '../../src/store/port/store.ts';
 import { freshStoreDatabase } from '../../test/postgres/store-database.ts';

@@ -10,7 +10,7 @@ import { patternsFor } from '../../src/core/domain/pattern.ts';
 import type { Callback, Subscription } from '../../src/core/domain/subscription.ts';
 import { isCursor } from '../../src/store/sql/cursor.ts';
 import type { Delivery, DeliveryFilter, Settlement } from '../../src/store/port/delivery-verbs.ts';
-import type { Page } from '../../src/store/port/page.ts';
+import type { Page } from '../../src/store/port/store.ts';
 import { matchingPatterns } from '../../src/store/rules/subject-keys.ts';
 import type { ReadInput, Store } from '../../src/store/port/store.ts';
 import { mulberry32 } from '../engine/virtual-world.ts';

@@ -1,5 +1,5 @@
 // Idempotency keys: the fingerprint that identifies a repeated request, and the error for a key
-// that is used for two different requests. The store keeps the keys: sqlite/publish/idempotency.ts for
+// that is used for two different requests. The store keeps the keys: sqlite/publish/publish.ts for
 // publishes, postgres/shared/idempotency.ts for publishes and subscribes, many at once, and
 // verbs/shared/idempotency.ts for everything else.
 import { createHash } from 'node:crypto';

@@ -7,9 +7,21 @@ import type { Event, SkippedCallback } from '../../core/domain/event.ts';
 import type { Health } from '../../core/domain/health.ts';
 import type { AppSlots } from '../../core/load/share-formula.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
-import type { Page, PageInput } from './page.ts';
 
 // How a repeated request is recognised.
+
+/** One page of a list, newest first. */
+export interface PageInput {
+  limit: number;
+  /** The `next` of the previous page. */
+  after: string | undefined;
+}
+
+export interface Page<T> {
+  items: T[];
+  /** Set while there may be more, even if this page is short. */
+  next: string | undefined;
+}
 
 /** `key` and `print` are digests: of operation and Idempotency-Key, and of the request. */
 export interface Idempotency {

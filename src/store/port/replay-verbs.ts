@@ -3,7 +3,7 @@
 import type { DeliveryName } from '../../core/domain/delivery.ts';
 import type { Replay, ReplayCursor, ReplayFilter } from '../../core/domain/replay.ts';
 import type { Idempotency } from './delivery-verbs.ts';
-import type { Page, PageInput } from './page.ts';
+import type { Page, PageInput } from './delivery-verbs.ts';
 
 export interface NewReplay {
   id: string;

@@ -25,10 +25,11 @@ import type {
   NoticeEdits,
   NoticeReads,
   Idempotency,
+  Page,
+  PageInput,
 } from './delivery-verbs.ts';
 import type { FeedEdits, FeedReads } from './feed-verbs.ts';
 import type { NodeEdits, NodeReads } from './node-verbs.ts';
-import type { Page, PageInput } from './page.ts';
 import type { ReplayEdits, ReplayReads } from './replay-verbs.ts';
 import type { GaugeReads, StatisticsEdits, StatisticsReads } from './statistics-verbs.ts';
 

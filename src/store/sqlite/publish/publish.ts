@@ -12,15 +12,14 @@ import {
   rulesIn,
 } from '../../rules/listeners.ts';
 import { matchingKeys, passedByKeys, type Matching } from '../../rules/subject-keys.ts';
-import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
-import type { EditInput, EditOutput } from '../../port/store.ts';
-import { integer, text, maybe, one } from '../../sql/row.ts';
+import { printResult, readResult, type EarlierRequest } from '../../verbs/shared/idempotency.ts';
+import type { EditInput, EditOutput, Idempotency } from '../../port/store.ts';
+import { bytes, integer, text, maybe, one } from '../../sql/row.ts';
 import { reachOf } from '../../verbs/lists/slices-in-time.ts';
 import { publishedFact } from '../../statistics/transaction-facts.ts';
 import { leaveNotice } from '../../verbs/shared/notices.ts';
 import type { Edit, EditContext, PublishMemo } from '../transaction/edit.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
-import { prepareIdempotencyKeys } from './idempotency.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import { prepareFilters, prepareMatch, prepareSkips, type Match } from './match.ts';
 
@@ -40,6 +39,12 @@ export const publishSql = {
     where app = ? and subject = ? and contract = ? and subject is not null
       and confirm_by_ms is not null and state <> 'ended'
     limit 64`,
+  findKey: 'select print, result, created_ms from idem where app = ? and key = ?',
+  keepKey: `
+    insert into idem (app, key, print, result, created_ms)
+    values (:app, :key, :print, :result, :nowMs)
+    on conflict (app, key) do update
+    set print = excluded.print, result = excluded.result, created_ms = excluded.created_ms`,
 } as const;
 
 type Publish = EditInput<'publish'>;
@@ -233,5 +238,35 @@ function prepareSlices(db: DatabaseSync): TakeSlice {
       memo.span = undefined; // The span has changed, so it must be read again.
     }
     return slice;
+  };
+}
+
+interface KeyedPublish {
+  appNo: number;
+  idempotency: Idempotency;
+  nowMs: number;
+}
+
+interface IdempotencyKeys {
+  /** The earlier use of this key. An expired one counts as none. */
+  find(input: KeyedPublish): EarlierRequest;
+  keep(input: KeyedPublish & { result: string }): void;
+}
+
+/** In the transaction of the publish, so that a repeated request finds both or neither. */
+function prepareIdempotencyKeys(db: DatabaseSync): IdempotencyKeys {
+  const find = db.prepare(publishSql.findKey);
+  const keep = db.prepare(publishSql.keepKey);
+  return {
+    find: ({ appNo, idempotency, nowMs }) => {
+      const row = find.get(appNo, idempotency.key);
+      if (row === undefined) return { kind: 'none' };
+      if (nowMs - integer(row, 'created_ms') > limits.idempotencyKeepMs) return { kind: 'none' };
+      const isSame = Buffer.compare(bytes(row, 'print'), idempotency.print) === 0;
+      return isSame ? { kind: 'same', result: text(row, 'result') } : { kind: 'other' };
+    },
+    keep: ({ appNo, idempotency: { key, print }, nowMs, result }) => {
+      keep.run({ app: appNo, key, print, result, nowMs });
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Page } from '../../port/page.ts';
+import type { Page } from '../../port/store.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all } from '../../sql/statement.ts';
 import type { Stepped, Walk } from './fill-page.ts';

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { limits } from '../../../core/limits/limits.ts';
 import { cursorAt } from '../../sql/cursor.ts';
-import type { Page } from '../../port/page.ts';
+import type { Page } from '../../port/store.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer } from '../../sql/row.ts';
 import type { Repeated, Script, Statement } from '../../sql/statement.ts';

@@ -16,6 +16,7 @@ import {
   importsUpwards,
   librariesImportTooMuch,
   operationsWithoutHandler,
+  sourceTooLarge,
   sourcesNotThere,
   type Tree,
 } from './checks.ts';
@@ -122,6 +123,19 @@ describe('foldersTooFull', () => {
       new Map(Array.from({ length: count }, (_, i) => [`src/core/a${i}.ts`, '']));
     assert.deepEqual(foldersTooFull(files(25)), []);
     assert.equal(foldersTooFull(files(26)).length, 1);
+  });
+});
+
+describe('sourceTooLarge', () => {
+  it('finds nothing in the source', () => {
+    assert.deepEqual(sourceTooLarge(source), []);
+  });
+
+  it('finds one file too many', () => {
+    const files = (count: number): Map<string, string> =>
+      new Map(Array.from({ length: count }, (_, i) => [`src/core/a${i}.ts`, '']));
+    assert.deepEqual(sourceTooLarge(files(480)), []);
+    assert.equal(sourceTooLarge(files(481)).length, 1);
   });
 });
 

@@ -116,6 +116,12 @@ export function foldersTooFull(tree: Tree): string[] {
     .map(([folder, { length }]) => `${folder} has ${length} files, at most ${filesInFolderMax}`);
 }
 
+export const sourceFilesMax = 480;
+
+export function sourceTooLarge({ size }: Tree): string[] {
+  return size > sourceFilesMax ? [`src has ${size} files, at most ${sourceFilesMax}`] : [];
+}
+
 export function importsUpwards(tree: Tree): string[] {
   return importsOf(tree).flatMap(([from, to]) => {
     const [room, other] = [roomOf(from), roomOf(to)];

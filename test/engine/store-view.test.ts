@@ -14,7 +14,7 @@ import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 
 interface Stage {
   world: VirtualWorld;
-  watch: StoreViewReader;
+  reader: StoreViewReader;
   /** How often gauges were read. */
   asked: () => number;
   errors: unknown[];
@@ -36,7 +36,7 @@ function stage(): Stage {
     nowMs: () => clock.ms,
   };
   const errors: unknown[] = [];
-  const watch = createStoreViewReader({
+  const reader = createStoreViewReader({
     world,
     store,
     deadlines: new Deadlines(world),
@@ -45,7 +45,7 @@ function stage(): Stage {
   });
   return {
     world,
-    watch,
+    reader,
     asked: () => asked,
     errors,
     hold: (until) => {
@@ -54,44 +54,44 @@ function stage(): Stage {
   };
 }
 
-describe('createStoreWatch', () => {
+describe('createStoreViewReader', () => {
   it('reads once for concurrent scrapes, and then not for a second', async () => {
-    const { watch, asked, world } = stage();
-    const views = await Promise.all(Array.from({ length: 20 }, async () => watch.read()));
+    const { reader, asked, world } = stage();
+    const views = await Promise.all(Array.from({ length: 20 }, async () => reader.read()));
     assert.equal(new Set(views).size, 1);
     assert.deepEqual(views[0]?.laneScan?.lanes.open, 0);
     await world.pass(limits.scrapeKeepMs - 1);
-    await watch.read();
+    await reader.read();
     assert.equal(asked(), 1);
     await world.pass(1);
-    await watch.read();
+    await reader.read();
     assert.equal(asked(), 2);
   });
 
   it('returns nothing if the store is too slow, and does not read again meanwhile', async () => {
-    const { watch, asked, world, hold } = stage();
+    const { reader, asked, world, hold } = stage();
     const answer = Promise.withResolvers<void>();
     hold(answer.promise);
     for (let scrape = 0; scrape < 3; scrape += 1) {
-      const looking = watch.read();
+      const looking = reader.read();
       await world.pass(limits.scrapeAnswerMs);
       assert.equal(await looking, undefined);
     }
     assert.equal(asked(), 1);
     hold(Promise.resolve());
-    const looking = watch.read();
+    const looking = reader.read();
     answer.resolve();
     assert.notEqual(await looking, undefined, 'it recovers by itself');
   });
 
   it('returns nothing if the store fails, and reports the error', async () => {
-    const { watch, errors, hold } = stage();
+    const { reader, errors, hold } = stage();
     const down = Promise.reject(new Error('down'));
     down.catch(() => undefined);
     hold(down);
-    assert.equal(await watch.read(), undefined);
+    assert.equal(await reader.read(), undefined);
     assert.match(String(errors[0]), /down/);
     hold(Promise.resolve());
-    assert.notEqual(await watch.read(), undefined);
+    assert.notEqual(await reader.read(), undefined);
   });
 });

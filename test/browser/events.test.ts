@@ -1,8 +1,11 @@
 // Events in the console: published by hand and delivered, rejected with an error at the right
 // place, and shown as they were written.
 import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { documentOf, writeFiles } from '../e2e/contracts/stage.ts';
 import { openStage, type Stage } from './stage.ts';
 
 describe('the page of events', () => {
@@ -152,3 +155,37 @@ describe('the page of events', () => {
     });
   });
 });
+
+describe('an event that skips callbacks', () => {
+  it('names them, with the reason', async () => {
+    const contracts = await writeFiles({ 'shared.yaml': shared });
+    const contract = join(contracts, 'shared.yaml');
+    const env = { RINGBACK_CONTRACT: contract, RINGBACK_CONTRACT_ROOT: contracts };
+    await using on = await openStage({ env });
+    await rm(contracts, { recursive: true });
+    const body = { event: 'changed', payload: { user: 1 } };
+    const { json } = await on.service.call({ method: 'POST', path: '/events', body });
+    await on.visit(async (page) => {
+      await page.goto(`/console/events?eventId=${String(json['eventId'])}`);
+      const shown = page.getByRole('dialog', { name: 'Event', exact: true });
+      await shown.getByText('Skipped 1 callback').waitFor();
+      await shown.getByRole('listitem').filter({ hasText: '/order is required' }).waitFor();
+    });
+  });
+});
+
+const watchers = ['order', 'user'].map(
+  (field) => `
+/${field}s:
+  post:
+    parameters: [{ name: url, in: query, required: true, schema: { type: string } }]
+    responses: { '201': { description: made } }
+    callbacks:
+      changed:
+        '{$request.query.url}':
+          post:
+            requestBody:
+              content: { application/json: { schema: { type: object, required: [${field}] } } }
+            responses: { '200': { description: ok } }`,
+);
+const shared = documentOf(watchers.join(''));

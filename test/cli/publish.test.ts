@@ -254,7 +254,12 @@ describe('ringback publish --batch', () => {
     assert.equal(await published('cut.once'), 2_000);
     for (const _again of [1, 2]) {
       const whole = await commanded.json(['publish', '--batch', path]);
-      assert.deepEqual(whole, { published: 2_001, deliveries: 0, batches: 3 });
+      assert.deepEqual(whole, {
+        published: 2_001,
+        deliveries: 0,
+        batches: 3,
+        withSkippedCallbacks: 0,
+      });
       assert.equal(await published('cut.once'), 2_001);
     }
     await commanded.json(['publish', '--batch', path, '--idempotency-key', 'on purpose']);
@@ -303,7 +308,7 @@ describe('ringback publish --batch', () => {
     assert.equal(await published('half.read'), 0);
     const input = lines('piped.in', 3);
     const piped = await commanded.json(['publish', '--batch', '-'], { input });
-    assert.deepEqual(piped, { published: 3, deliveries: 0, batches: 1 });
+    assert.deepEqual(piped, { published: 3, deliveries: 0, batches: 1, withSkippedCallbacks: 0 });
     const none = await commanded.run(['publish', '--batch', '-'], { input: '\n' });
     assert.deepEqual([none.code, none.out], [0, '']);
     assert.match(none.err, /contains no events/);
@@ -354,3 +359,62 @@ async function standBetween(
     },
   };
 }
+
+describe('ringback publish, to callbacks with different schemas', () => {
+  let shared: Commanded;
+  before(async () => {
+    const contract = await file('shared.yaml', sharedDocument);
+    const files = { RINGBACK_CONTRACT: contract, RINGBACK_CONTRACT_ROOT: folder.path };
+    shared = await startCommanded(files);
+  });
+  after(async () => shared[Symbol.asyncDispose]());
+
+  it('names the callbacks that are skipped, as does the event', async () => {
+    const { out } = await shared.run(['publish', 'changed', '{"user": 1}']);
+    const [first = '', ...rest] = out.split('\n');
+    const nobody = 'no subscription has a callback that matches the event and accepts the payload.';
+    assert.ok(first.endsWith(nobody), first);
+    assert.deepEqual(rest, [
+      'Skipped, because the payload does not match the schema of this callback:',
+      '  changed {$request.query.url} POST (watchOrders): /order is required',
+      '',
+    ]);
+    const [id = ''] = /evt_\w+/.exec(first) ?? [];
+    const { skippedCallbacks } = await shared.json(['events', id]);
+    assert.deepEqual((skippedCallbacks as { count: number }).count, 1);
+    const shown = await shared.run(['events', id]);
+    assert.match(
+      shown.out,
+      /skipped +changed \{\$request.query.url\} POST \(watchOrders\): \/order is/,
+    );
+  });
+
+  it('counts the events of a file that skip callbacks', async () => {
+    const some = ['{"user":1}', '{"user":1,"order":1}', '{"order":1}'];
+    const text = some.map((payload) => `{"event":"changed","payload":${payload}}\n`).join('');
+    const args = ['publish', '--batch', await file('some.ndjson', text)];
+    const { out } = await shared.run(args);
+    assert.match(out, /^2 events skipped callbacks whose schemas /m);
+    assert.equal((await shared.json(args))['withSkippedCallbacks'], 2);
+  });
+});
+
+const watchers = ['order', 'user'].map(
+  (field) => `
+  /${field}s:
+    post:
+      operationId: watch${field.charAt(0).toUpperCase()}${field.slice(1)}s
+      parameters: [{ name: url, in: query, required: true, schema: { type: string } }]
+      responses: { '201': { description: made } }
+      callbacks:
+        changed:
+          '{$request.query.url}':
+            post:
+              requestBody:
+                content: { application/json: { schema: { type: object, required: [${field}] } } }
+              responses: { '200': { description: ok } }`,
+);
+const sharedDocument = `openapi: 3.1.0
+info: { title: Shared, version: '1' }
+paths:${watchers.join('')}
+`;

@@ -10,6 +10,7 @@ import { Notice } from '../components/notice.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
+import { SkippedCallbacks } from './skipped-callbacks.tsx';
 import { memberText } from '../json-text.ts';
 import { useLoad } from '../load.ts';
 import type { Event as PublishedEvent } from '../../../src/client/contract/event.ts';
@@ -58,6 +59,7 @@ function Shown({ event }: { event: WithPayload }): JSX.Element {
           </p>
         </Notice>
       )}
+      <SkippedCallbacks skipped={event.skippedCallbacks} />
       {rejected === undefined ? (
         <DrawerSection title="Deliveries">
           <FanOut eventId={id} expected={deliveries} />

@@ -14,6 +14,7 @@ import { useLoad } from '../load.ts';
 import { hrefWith } from '../router.ts';
 import type { EventType } from './event-types.ts';
 import { PublishForm } from './publish-form.tsx';
+import { SkippedCallbacks } from './skipped-callbacks.tsx';
 import type { Sent } from './publishing.ts';
 
 export function Publish({ onClose }: { readonly onClose: () => void }): JSX.Element {
@@ -65,6 +66,7 @@ function Result({ sent }: { sent: Sent }): JSX.Element {
             </ul>
           </Notice>
         )}
+        <SkippedCallbacks skipped={accepted.skippedCallbacks} />
         <p class="soft" role="status">
           <UntrustedText text={event} mono /> was accepted and stored.
         </p>

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import type { Message } from '../../contract/expression/evaluate.ts';
 import { timeOf, withPrefix } from '../../core/base/id.ts';
 import { readOpaqueJson } from '../../core/base/json.ts';
-import type { Event } from '../../core/domain/event.ts';
+import type { Event, SkippedCallback } from '../../core/domain/event.ts';
 import { hopsHeader } from '../../core/domain/hops.ts';
 import { ownEvents } from '../../core/domain/system-event.ts';
 import type { Fault } from '../../core/errors/problem.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { TraceContext } from '../../core/telemetry/trace.ts';
 import type { Context } from '../../engine/context.ts';
 import { ping, publish, type NewEvent, type PublishRules } from '../../engine/publish/publish.ts';
@@ -126,8 +127,24 @@ function newEvent({ opaque }: Call, body: fields.Fields, at: string): NewEvent {
   };
 }
 
-function showAccepted({ id, deliveries }: Accepted): Record<string, unknown> {
-  return { eventId: withPrefix('evt', id), deliveries: deliveries ?? null };
+function showAccepted({ id, deliveries, skipped }: Accepted): Record<string, unknown> {
+  return {
+    eventId: withPrefix('evt', id),
+    deliveries: deliveries ?? null,
+    ...showSkipped(skipped),
+  };
+}
+
+function showSkipped(skipped: readonly SkippedCallback[] | undefined): Record<string, unknown> {
+  if (skipped === undefined) return {};
+  const first = skipped
+    .slice(0, limits.skippedShownMax)
+    .map(({ operation, definition, reason }) => ({
+      operationId: operation,
+      callback: definition,
+      reason,
+    }));
+  return { skippedCallbacks: { count: skipped.length, first } };
 }
 
 /** Present if lenient mode accepted a payload that breaks its contract. */
@@ -136,7 +153,7 @@ function showWarnings(warnings: readonly Fault[]): Record<string, unknown> {
 }
 
 function showEvent(event: Event): Record<string, unknown> {
-  const { id, name, subject, deliveries, rejected } = event;
+  const { id, name, subject, deliveries, rejected, skipped } = event;
   return {
     id: withPrefix('evt', id),
     event: name,
@@ -145,6 +162,7 @@ function showEvent(event: Event): Record<string, unknown> {
     // The time that `from` and `until` filter by.
     createdAt: fields.time(timeOf(id)),
     ...(rejected === undefined ? {} : { rejected }),
+    ...showSkipped(skipped),
   };
 }
 

@@ -11,6 +11,7 @@ import { calledWrongly } from '../terminal/failure.ts';
 import type { Column } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { readTime } from '../terminal/when.ts';
+import { describeSkipped } from '../publish/publish.ts';
 import { deliveryColumns } from './delivery-view.ts';
 
 export async function events(call: Invocation, terminal: Terminal): Promise<void> {
@@ -86,6 +87,7 @@ async function showEvent(
       ['published', view.exactly(event.createdAt)],
       ['deliveries', deliveries === null ? 'being created' : String(deliveries)],
       ['rejected', event.rejected],
+      ['skipped', describeSkipped(event.skippedCallbacks).join('\n')],
       ['payload', indented(event)],
     ]),
   );

@@ -21,7 +21,7 @@ export async function publishBatches(call: Invocation, terminal: Terminal): Prom
   const { subscriberId = '', contract = '', audience } = more;
   const total = name === '-' ? undefined : await countLines(name, terminal);
   const seed = [subscriberId, contract, call.text('idempotency-key') ?? '', audience ?? []].flat();
-  const tally: Tally = { published: 0, deliveries: 0, batches: 0 };
+  const tally: Tally = { published: 0, deliveries: 0, batches: 0, withSkippedCallbacks: 0 };
   await withService(call, async ({ client, url }) => {
     using progress = startProgress('Publishing', terminal);
     progress.show({ done: 0, total });
@@ -33,11 +33,16 @@ export async function publishBatches(call: Invocation, terminal: Terminal): Prom
     }
   });
   if (call.isJson) return terminal.out(json(tally));
-  const { published, deliveries, batches } = tally;
+  const { published, deliveries, batches, withSkippedCallbacks } = tally;
   if (published === 0) return terminal.err('The file contains no events: nothing was published.\n');
   terminal.out(
     `Published ${counted(published, 'event')} in ${counted(batches, 'batch')}: ` +
       `${counted(deliveries, 'delivery')} pending.\n`,
+  );
+  if (withSkippedCallbacks === 0) return;
+  terminal.out(
+    `${counted(withSkippedCallbacks, 'event')} skipped callbacks whose schemas do not accept the ` +
+      'payload. See which: ringback events EVT\n',
   );
 }
 
@@ -46,6 +51,8 @@ interface Tally {
   /** Without events whose many deliveries are not counted at once. */
   deliveries: number;
   batches: number;
+  /** Events whose payloads some callbacks do not accept. */
+  withSkippedCallbacks: number;
 }
 
 async function send(
@@ -62,7 +69,10 @@ async function send(
   });
   tally.published += items.length;
   tally.batches += 1;
-  for (const { deliveries } of items) tally.deliveries += deliveries ?? 0;
+  for (const { deliveries, skippedCallbacks } of items) {
+    tally.deliveries += deliveries ?? 0;
+    tally.withSkippedCallbacks += skippedCallbacks === undefined ? 0 : 1;
+  }
 }
 
 function refuseOthers(call: Invocation): void {

@@ -1,5 +1,5 @@
 // `ringback publish`: publishes an event. The payload is sent as given, byte for byte.
-import type { Accepted, CallOptions, Client } from '../../client/client.ts';
+import type { Accepted, CallOptions, Client, SkippedCallbacks } from '../../client/client.ts';
 import { readOpaqueJson } from '../../core/base/json.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Invocation } from '../declare/command.ts';
@@ -82,7 +82,8 @@ function checked(where: string, bytes: Uint8Array): string {
   );
 }
 
-function acceptedText(event: string, { eventId, deliveries, warnings }: Accepted): string {
+function acceptedText(event: string, accepted: Accepted): string {
+  const { eventId, warnings, skippedCallbacks } = accepted;
   const lines = (warnings ?? []).map(({ field, message }) => `  ${field}: ${message}`);
   const notes =
     lines.length === 0
@@ -93,15 +94,39 @@ function acceptedText(event: string, { eventId, deliveries, warnings }: Accepted
           ...lines,
         ];
   return [
-    `Published ${event} as ${eventId}: ${describeFanOut(event, deliveries)}`,
+    `Published ${event} as ${eventId}: ${describeFanOut(event, accepted)}`,
     ...notes,
+    ...(skippedCallbacks === undefined
+      ? []
+      : [`Skipped, because the payload does not match ${theirSchema(skippedCallbacks)}:`]),
+    ...describeSkipped(skippedCallbacks).map((skipped) => `  ${skipped}`),
     '',
   ].join('\n');
 }
 
-function describeFanOut(event: string, deliveries: number | null): string {
+function theirSchema({ count }: SkippedCallbacks): string {
+  return count === 1 ? 'the schema of this callback' : `the schemas of these ${count} callbacks`;
+}
+
+/** A line for each of the first callbacks, and one for the rest. */
+export function describeSkipped(skipped: SkippedCallbacks | undefined): string[] {
+  if (skipped === undefined) return [];
+  const { count, first } = skipped;
+  const lines = first.map(
+    ({ operationId, callback, reason }) => `${callback} (${operationId}): ${reason}`,
+  );
+  return count > first.length ? [...lines, `and ${count - first.length} more`] : lines;
+}
+
+function describeFanOut(
+  event: string,
+  { deliveries, skippedCallbacks }: Pick<Accepted, 'deliveries' | 'skippedCallbacks'>,
+): string {
   if (deliveries === null)
     return 'more matching subscriptions than are counted at once; deliveries are being created.';
+  if (deliveries === 0 && skippedCallbacks !== undefined) {
+    return 'no subscription has a callback that matches the event and accepts the payload.';
+  }
   if (deliveries === 0) {
     return `no subscription matches. Subscribe first: ringback subscribe URL --event ${event}`;
   }
@@ -151,7 +176,7 @@ async function waitForDeliveries(
         .page();
       const isAllKnown = total !== null && pending.nextCursor === null;
       const waiting = pending.items.length;
-      if (isAllKnown && waiting === 0) return count(client, eventId, options);
+      if (isAllKnown && waiting === 0) return countEnded(client, eventId, options);
       const done = Math.max(0, (total ?? waiting) - waiting);
       progress.show({ done, total: isAllKnown ? (total ?? undefined) : undefined });
       return undefined;
@@ -168,7 +193,7 @@ async function waitForDeliveries(
 /** The service has answered before, so short outages are waited out. */
 const patient = { retries: limits.longRetries };
 
-async function count(client: Client, eventId: string, options: CallOptions): Promise<Ended> {
+async function countEnded(client: Client, eventId: string, options: CallOptions): Promise<Ended> {
   const ended = { delivered: 0, dead: 0, cancelled: 0 };
   for await (const { state } of client.deliveries.list(
     { eventId, limit: limits.pageItemsMax },

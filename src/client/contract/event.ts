@@ -40,12 +40,31 @@ export interface Event {
    * API, an event that violates the contract is refused at once.
    */
   rejected?: string;
+  skippedCallbacks?: SkippedCallbacks;
 }
 
 export type EventId = string;
 
 /** Number of deliveries. Null above 256, until all subscribers are known. */
 export type DeliveryCount = number | null;
+
+/**
+ * Callbacks of the contract that match the event but do not receive it, because their
+ * schemas do not accept its payload, with or without subscriptions. Absent if there are
+ * none. A payload that none of the callbacks accepts is refused.
+ */
+export interface SkippedCallbacks {
+  /** Number of skipped callbacks. */
+  count: number;
+  /** The first ones, at most 5. */
+  first: readonly {
+    operationId: string;
+    /** The label, the key and the method of the callback in the contract. */
+    callback: string;
+    /** The first violation of its schema. */
+    reason: string;
+  }[];
+}
 
 export interface PublishEventBody {
   event: EventName;
@@ -84,6 +103,7 @@ export interface Accepted {
   eventId: EventId;
   deliveries: DeliveryCount;
   warnings?: PayloadWarnings;
+  skippedCallbacks?: SkippedCallbacks;
 }
 
 /** Violations of the contract, if the service is configured to accept them. */

@@ -191,6 +191,8 @@ export const limits = {
   pageItemsDefault: 50,
   pageItemsMax: 500,
   rowsExaminedMax: 40_000,
+  /** Skipped callbacks of an event that a response shows. */
+  skippedShownMax: 5,
   /**
    * What a list reads at a time: rows with payloads, subscriptions with their settings; and
    * statements it may run to fill one page.

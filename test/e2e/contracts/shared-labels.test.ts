@@ -57,6 +57,32 @@ async function subscribeAll(service: Serving, receiver: Receiver): Promise<void>
   }
 }
 
+interface Skipped {
+  count: number;
+  first: { operationId: string; callback: string; reason: string }[];
+}
+
+function skippedOf(shown: object): Skipped | undefined {
+  return (shown as { skippedCallbacks?: Skipped }).skippedCallbacks;
+}
+
+/** An operation of a label that all of them share, with a schema of its own. */
+function watch(_: unknown, at: number): string {
+  return `
+/watch${at}:
+  post:
+    operationId: watch${at}
+    parameters: [{ name: url, in: query, required: true, schema: { type: string } }]
+    responses: { '201': { description: made } }
+    callbacks:
+      changed:
+        '{$request.query.url}':
+          post:
+            requestBody:
+              content: { application/json: { schema: { type: object, required: [field${at}] } } }
+            responses: { '200': { description: ok } }`.trim();
+}
+
 function paths(receiver: Receiver): string[] {
   return receiver.requests.map(({ url }) => url.replace('/hook', '')).toSorted();
 }
@@ -73,9 +99,79 @@ describe('an event of several schemas', () => {
     assert.deepEqual(paths(receiver), ['/failed', '/order', '/user', '/user']);
   });
 
+  it('names the skipped callbacks of two operations in the response, in a repeat and in the event', async () => {
+    await using service = await serve(shared);
+    await using receiver = await receive();
+    await subscribeAll(service, receiver);
+    const expected = {
+      count: 1,
+      first: [
+        {
+          operationId: 'watchOrders',
+          callback: 'changed {$request.query.url}/order POST',
+          reason: '/order is required',
+        },
+      ],
+    };
+    const body = { event: 'changed', payload: { user: 1 } };
+    const headers = { 'idempotency-key': 'user-1' };
+    const call = { method: 'POST', path: '/events', body, headers };
+    const { eventId, ...rest } = (await service.call(call)).json;
+    assert.deepEqual(rest, { deliveries: 1, skippedCallbacks: expected });
+    assert.deepEqual((await service.call(call)).json, { eventId, ...rest });
+    const shown = await service.call({ path: `/events/${String(eventId)}` });
+    assert.deepEqual(shown.json['skippedCallbacks'], expected);
+    const list = await service.call({ path: '/events' });
+    assert.deepEqual((list.json['items'] as object[]).map(skippedOf), [expected]);
+  });
+
+  it('names the skipped key of a label, also if nobody has subscribed', async () => {
+    await using service = await serve(shared);
+    const { json } = await service.publish('job', { payload: { error: 'x' } });
+    assert.equal(json['deliveries'], 0);
+    assert.deepEqual(json['skippedCallbacks'], {
+      count: 1,
+      first: [
+        {
+          operationId: 'watchJobs',
+          callback: 'job {$request.query.url}/done POST',
+          reason: '/result is required',
+        },
+      ],
+    });
+  });
+
+  it('names none if it fits all, and those of each event of a batch', async () => {
+    await using service = await serve(shared);
+    const events = [{ order: 1 }, { order: 1, user: 1 }, { user: 1 }].map((payload) => ({
+      event: 'changed',
+      payload,
+    }));
+    const { json } = await service.call({
+      method: 'POST',
+      path: '/events/batch',
+      body: { events },
+    });
+    const reasons = (json['items'] as object[]).map((item) =>
+      skippedOf(item)?.first.map(({ reason }) => reason),
+    );
+    assert.deepEqual(reasons, [['/user is required'], undefined, ['/order is required']]);
+  });
+
+  it('counts all skipped callbacks, and shows the first ones', async () => {
+    await using service = await serve(documentOf(Array.from({ length: 8 }, watch).join('\n')));
+    const { json } = await service.publish('changed', { payload: { field7: 1 } });
+    const { count, first } = skippedOf(json) ?? {};
+    assert.deepEqual(
+      [count, first?.map(({ operationId }) => operationId)],
+      [7, ['watch0', 'watch1', 'watch2', 'watch3', 'watch4']],
+    );
+  });
+
   it('is 422 if it fits none, with the reasons of each', async () => {
     await using service = await serve(shared);
     const { status, json } = await service.publish('changed');
+    assert.deepEqual((await service.call({ path: '/events' })).json['items'], []);
     assert.deepEqual([status, json['code']], [422, 'payload_refused']);
     assert.deepEqual(
       (json['errors'] as { field: string; message: string }[]).map(

@@ -1,10 +1,19 @@
-// Whether the responses to the example requests match the schemas that the document declares for them.
+// Whether the responses to the example requests match the schemas that the document declares for them, and whether
+// errors do.
 import { idOfForm } from '../../core/base/id.ts';
 import { pointerTokens, withoutAt } from '../../core/base/pointer.ts';
+import { problems, type ProblemCode } from '../../core/errors/problem.ts';
 import { isObject } from '../document/document.ts';
 import { expressionsOf } from '../expression/template.ts';
-import type { AnswerShape, CallbackDefinition, Operation } from '../model/contract.ts';
+import type {
+  AnswerShape,
+  CallbackDefinition,
+  Contract,
+  Operation,
+  Owner,
+} from '../model/contract.ts';
 import { composeAnswer, withoutId, withoutSecrets } from '../request/answer.ts';
+import { composeError, type ErrorFacts } from '../request/error-body.ts';
 import { readRequest } from '../request/request.ts';
 import type { RequestSample } from '../sample/sample-request.ts';
 import { OutOfWork, type WorkBudget } from '../schema/step-budget.ts';
@@ -141,4 +150,77 @@ export function answerFaults(
     if (error instanceof OutOfWork) return [];
     throw error;
   }
+}
+
+// Errors.
+
+/** The statuses of errors that Ringback may return, but the operation does not declare. */
+export function undeclaredErrors({ owner }: Contract, operation: Operation): number[] {
+  const { errors } = operation;
+  return [...possibleErrors(owner, operation).keys()].filter((status) => {
+    const names = [String(status), `${String(status).charAt(0)}XX`, 'default'];
+    return !names.some((name) => errors.has(name));
+  });
+}
+
+/** The errors that Ringback may return for the operation, by status. */
+function possibleErrors(owner: Owner, operation: Operation): Map<number, ProblemCode[]> {
+  return Map.groupBy(possibleCodes(owner, operation), (code) => problems[code].status);
+}
+
+function possibleCodes(owner: Owner, { role, body, security }: Operation): ProblemCode[] {
+  const isApi = owner === 'api';
+  const isSubscribe = role.kind === 'subscribe';
+  if (isApi && !isSubscribe) return [];
+  const hasKey = security.some(({ schemes }) => schemes.length > 0);
+  const isInvalid = !isApi || (isSubscribe && role.takesControls);
+  const found: [boolean, ProblemCode[]][] = [
+    [isInvalid, ['malformed_request', 'invalid_request', 'no_variant', 'no_callback']],
+    [!isApi && hasKey, ['unauthorized', 'missing_scope', 'wrong_app']],
+    [role.kind === 'unsubscribe', ['not_found']],
+    [body !== undefined, ['body_too_large']],
+    [!isApi && body !== undefined, ['unsupported_media_type']],
+    [isSubscribe, ['target_refused', 'idempotency_mismatch']],
+    [!isApi && isSubscribe, ['quota_exceeded']],
+    [true, ['overloaded', 'store_unavailable']],
+  ];
+  return found.flatMap(([isPossible, codes]) => (isPossible ? codes : []));
+}
+
+/** The error responses whose declared schema cannot be filled. */
+export function errorFaults({
+  owner,
+  operations,
+}: Contract): Pick<AnswerFault, 'place' | 'message'>[] {
+  return operations.flatMap((operation) => {
+    const { method, path } = operation;
+    const misfits = [...possibleErrors(owner, operation)].flatMap(([status, codes]) => {
+      const found = codes.flatMap((code) => {
+        const made = composeError(operation, exampleError(code));
+        return made?.kind === 'misfit' ? [{ ...made, code }] : [];
+      });
+      const [first] = found;
+      if (first === undefined) return [];
+      const { place, faults } = first;
+      const why = faults.map(({ field, message }) => `${field} ${message}`.trim()).join(', ');
+      const only = found.map(({ code }) => code).join(', ');
+      return [{ status: found.length < codes.length ? `${status} (${only})` : status, place, why }];
+    });
+    const groups = Map.groupBy(misfits, ({ place, why }) => JSON.stringify([place, why]));
+    return [...groups.values()].map((group) => {
+      const [{ place, why } = { place: '', why: '' }] = group;
+      const statuses = group.map(({ status }) => status).join(', ');
+      return {
+        place,
+        message:
+          `errors of ${method} ${path} with status ${statuses} are sent as ` +
+          `application/problem+json, because the declared schema cannot be filled: ${why}`,
+      };
+    });
+  });
+}
+
+function exampleError(code: ProblemCode): ErrorFacts {
+  const { status, title, remedy: detail } = problems[code];
+  return { type: `/docs#${code}`, title, status, code, detail, requestId: 'req_1' };
 }

@@ -309,6 +309,22 @@ components:
     ]);
   });
 
+  it('names errors whose declared enum of codes has none, and those of a status that do not fit alone', () => {
+    const codes = (...values: string[]): string =>
+      json(`{ required: [code], properties: { code: { enum: [${values.join(', ')}] } } }`);
+    const of = (responses: string): string[] =>
+      answerWarnings(`{ 201: {}, ${responses}, default: {} }`).map((text) =>
+        text.replace(/^.*?(?=status)/u, '').replace(/ are sent.*filled:/u, ':'),
+      );
+    assert.deepEqual(of(`400: { ${codes('INVALID_ARGUMENT', 'OTHER')} }`), []);
+    assert.deepEqual(of(`422: { ${codes('MISSING_IDENTIFIER', 'OTHER')} }`), [
+      'status 422: /code must be one of "MISSING_IDENTIFIER", "OTHER", is "target_refused"',
+    ]);
+    assert.deepEqual(of(`503: { ${codes('OVERLOADED', 'OTHER')} }`), [
+      'status 503 (store_unavailable): /code must be one of "OVERLOADED", "OTHER", is "store_unavailable"',
+    ]);
+  });
+
   it('names what a PUT that replaces a subscription violates', () => {
     const replaced = json(
       '{ required: [url], properties: { url: { type: string, maxLength: 9 } } }',

@@ -5,7 +5,6 @@ import { bounds } from '../document/bounds.ts';
 import { isObject } from '../document/document.ts';
 import { printExpression } from '../expression/expression.ts';
 import { expressionsOf, printTemplate } from '../expression/template.ts';
-import { problems } from '../../core/errors/problem.ts';
 import type {
   Addition,
   CallbackDefinition,
@@ -16,13 +15,18 @@ import type {
   Variant,
 } from '../model/contract.ts';
 import { unfilled } from '../compile/answer-shape.ts';
-import { composeError, type ErrorFacts } from '../request/error-body.ts';
 import { definitionsOf, matchingCallbacks, openEvents } from '../request/payload.ts';
 import { type RequestSample, sampleRequest } from '../sample/sample-request.ts';
 import { contractWork, outOfWork, sampleOf } from '../sample/sample.ts';
 import { OutOfWork, type WorkBudget, spendWork } from '../schema/step-budget.ts';
 import type { Validator } from '../schema/schema.ts';
-import { answerFaults, sampledAnswers, type SampledAnswer } from './answer-faults.ts';
+import {
+  answerFaults,
+  errorFaults,
+  sampledAnswers,
+  undeclaredErrors,
+  type SampledAnswer,
+} from './answer-faults.ts';
 import { neverRegistered } from './never-resolves.ts';
 import { cannotRun } from './check-contracts.ts';
 import {
@@ -305,61 +309,10 @@ export function takenFrom({ id }: Unsubscribe): string {
   return id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
 }
 
-function undeclaredErrors({ owner }: Contract, operation: Operation): number[] {
-  const { errors } = operation;
-  return possibleErrors(owner, operation).filter((status) => {
-    const names = [String(status), `${String(status).charAt(0)}XX`, 'default'];
-    return !names.some((name) => errors.has(name));
+function reportErrors(contract: Contract, file: string): WarningReport[] {
+  return errorFaults(contract).map(({ place, message }) => {
+    return { ...placed(place, file), kind: 'warning', message };
   });
-}
-
-/** The statuses of errors that Ringback may return for the operation. */
-function possibleErrors(owner: Owner, { role, body, security }: Operation): number[] {
-  if (owner === 'api') {
-    if (role.kind !== 'subscribe') return [];
-    return [...(role.takesControls ? [400] : []), ...(body === undefined ? [] : [413]), 422, 503];
-  }
-  const hasKey = security.some(({ schemes }) => schemes.length > 0);
-  return [
-    400,
-    ...(hasKey ? [401, 403] : []),
-    ...(role.kind === 'unsubscribe' ? [404] : []),
-    ...(body === undefined ? [] : [413, 415]),
-    ...(role.kind === 'subscribe' ? [422, 429] : []),
-    503,
-  ];
-}
-
-/** The error responses whose declared schema cannot be filled. */
-function reportErrors({ owner, operations }: Contract, file: string): WarningReport[] {
-  return operations.flatMap((operation) => {
-    const { method, path } = operation;
-    const misfits = possibleErrors(owner, operation).flatMap((status) => {
-      const made = composeError(operation, exampleError(status));
-      if (made?.kind !== 'misfit') return [];
-      const why = made.faults.map(({ field, message }) => `${field} ${message}`.trim()).join(', ');
-      return [{ status, place: made.place, why }];
-    });
-    const groups = Map.groupBy(misfits, ({ place, why }) => JSON.stringify([place, why]));
-    return [...groups.values()].map((group) => {
-      const [{ place, why } = { place: '', why: '' }] = group;
-      const statuses = group.map(({ status }) => status).join(', ');
-      return {
-        ...placed(place, file),
-        kind: 'warning' as const,
-        message:
-          `errors of ${method} ${path} with status ${statuses} are sent as ` +
-          `application/problem+json, because the declared schema cannot be filled: ${why}`,
-      };
-    });
-  });
-}
-
-function exampleError(status: number): ErrorFacts {
-  const [code = '', problem] =
-    Object.entries(problems).find(([, one]) => one.status === status) ?? [];
-  const { title = '', remedy: detail = '' } = problem ?? {};
-  return { type: `/docs#${code}`, title, status, code, detail, requestId: 'req_1' };
 }
 
 function reportWarnings({ warnings, operations }: Contract, file: string): WarningReport[] {

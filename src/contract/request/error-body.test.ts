@@ -83,6 +83,61 @@ describe('errorBody', () => {
     assert.deepEqual(bodyFor({ 400: content({ properties }) })?.body, body);
   });
 
+  const quota = { ...facts, status: 429, code: 'quota_exceeded' };
+  const enums: [string, string[], string | undefined, object][] = [
+    [
+      'is the code in another spelling',
+      ['INVALID_REQUEST', 'BAD_REQUEST'],
+      'INVALID_REQUEST',
+      facts,
+    ],
+    ['is the name of the status', ['badRequest', 'LIMIT'], 'badRequest', facts],
+    [
+      'is the code of gRPC for the status',
+      ['OUT_OF_RANGE', 'INVALID_ARGUMENT'],
+      'INVALID_ARGUMENT',
+      facts,
+    ],
+    ['is the number of the status', ['400', '401'], '400', facts],
+    [
+      'is the code rather than the status',
+      ['TOO_MANY_REQUESTS', 'QUOTA_EXCEEDED'],
+      'QUOTA_EXCEEDED',
+      quota,
+    ],
+    [
+      'is unknown if no member means the problem',
+      ['INVALID_ARGUMENTS', 'INVALID_SINK'],
+      undefined,
+      facts,
+    ],
+    [
+      'is unknown if two members name the status',
+      ['BAD_REQUEST', 'INVALID_ARGUMENT'],
+      undefined,
+      facts,
+    ],
+    [
+      'is unknown if two members name the code',
+      ['invalid-request', 'INVALID_REQUEST'],
+      undefined,
+      facts,
+    ],
+  ];
+  for (const [what, values, expected, problem] of enums) {
+    it(`finds in the enum of a required code: it ${what}`, () => {
+      const info = {
+        type: 'object',
+        required: ['code', 'message'],
+        properties: { code: { type: 'string' }, message: {} },
+      };
+      const schema = { allOf: [info, { properties: { code: { enum: values } } }] };
+      const made = errorBody(operationWith({ default: content(schema) }), { ...facts, ...problem });
+      const body = { code: expected, message: 'url is required' };
+      assert.deepEqual(made?.body, expected === undefined ? undefined : body);
+    });
+  }
+
   it('uses another problem document if the declared one requires more', () => {
     const schema = { required: ['code', 'kind'], properties: { code: {}, kind: { const: 'k' } } };
     const declared = content(

@@ -1,9 +1,11 @@
 // Composes an error response in the shape that the operation declares for its status.
+import { STATUS_CODES } from 'node:http';
 import { printPointer, valueAt } from '../../core/base/pointer.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import type { JsonObject } from '../document/document.ts';
 import type { ErrorShape, Operation } from '../model/contract.ts';
+import type { Shape } from '../schema/shape.ts';
 import { OutOfWork } from '../schema/step-budget.ts';
 import { withValue } from './answer.ts';
 
@@ -76,10 +78,8 @@ interface PlacedFact {
 
 function factsFor({ schema, pointers }: ErrorShape, problem: ErrorFacts): PlacedFact[] {
   return pointers.flatMap((pointer) => {
-    const { types } = pointer.reduce((shape, name) => shape?.property(name), schema?.shape()) ?? {
-      types: new Set<string>(),
-    };
-    const value = factFor(pointer.at(-1) ?? '', problem, types);
+    const shape = pointer.reduce((outer, name) => outer?.property(name), schema?.shape());
+    const value = factFor(pointer.at(-1) ?? '', problem, shape);
     return value === undefined ? [] : [{ pointer, value }];
   });
 }
@@ -96,7 +96,8 @@ function fillError({ fills }: ErrorShape, facts: readonly PlacedFact[]): JsonObj
 }
 
 /** What a property of this name means, as one of its types. */
-function factFor(name: string, problem: ErrorFacts, types: ReadonlySet<string>): unknown {
+function factFor(name: string, problem: ErrorFacts, shape: Shape | undefined): unknown {
+  const types = shape?.types ?? new Set();
   const fact = Object.entries(meanings).find(([, pattern]) => pattern.test(name))?.[0];
   const isNumber = types.has('integer') || types.has('number');
   const isText = types.size === 0 || types.has('string');
@@ -107,8 +108,43 @@ function factFor(name: string, problem: ErrorFacts, types: ReadonlySet<string>):
         ? String(problem.status)
         : undefined;
   }
+  if (fact === 'code' && isText) return codeIn(shape?.values() ?? [], problem);
   return fact === undefined || !isText ? undefined : problem[fact];
 }
+
+/**
+ * The member of an enum that means the problem: its code in another spelling, otherwise the only one that names its
+ * status. Without one, the code itself, which the schema then refuses.
+ */
+function codeIn(values: readonly unknown[], { code, status }: ErrorFacts): string {
+  const texts = values.filter((value) => typeof value === 'string');
+  const named = (names: readonly string[]): string[] => {
+    const plain = new Set(names.map(plainName));
+    return texts.filter((text) => plain.has(plainName(text)));
+  };
+  const same = named([code]);
+  const found = same.length > 0 ? same : named(namesOf(status));
+  return new Set(found).size === 1 ? (found[0] ?? code) : code;
+}
+
+function namesOf(status: number): string[] {
+  return [String(status), STATUS_CODES[status] ?? [], rpcCodes[status] ?? []].flat();
+}
+
+/** `Not-Found`, `notFound` and `NOT_FOUND` are one name. */
+function plainName(name: string): string {
+  return name.replaceAll(/[\s._-]/gu, '').toLowerCase();
+}
+
+/** The codes of gRPC, which many HTTP APIs use, for statuses that have one code and another name. */
+const rpcCodes: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+};
 
 const meanings: Readonly<Record<string, RegExp>> = {
   status: /^(?:http)?[_-]?status(?:[_-]?code)?$/iu,

@@ -12,6 +12,8 @@ export interface Shape {
   default: unknown;
   /** Names of declared properties. */
   properties: readonly string[];
+  /** Members of `enum`; empty if there is none. */
+  values(): readonly unknown[];
   items(): Shape;
   property(name: string): Shape;
 }
@@ -36,6 +38,7 @@ function shape(bundle: Bundle, schemas: readonly unknown[]): Shape {
     types: new Set([...parts].flatMap(typesOf)),
     default: all('default')[0],
     properties: [...declared],
+    values: lazy(() => all('enum').filter(isList).flat()),
     items: lazy(() => shape(bundle, all('items'))),
     property: (name) => (declared.has(name) ? property(name) : others()),
   };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { admitRequests, type RequestAdmission } from './api/server/refuse-overload.ts';
 import { serveDirectly } from './api/direct/serve.ts';
 import { createGateway, type GatewayDeps } from './api/gateway/gateway.ts';
-import { openUpstream, type Upstream } from './api/gateway/upstream.ts';
+import { openUpstream, type Upstream } from './api/gateway/relay.ts';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers/handlers.ts';
 import { closeServer, createServer, localUrl, type Server } from './api/server/server.ts';
@@ -213,9 +213,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
     }),
     publicUrl,
   });
-  if (upstream !== undefined) {
-    requestAdmission.passOn(createGateway(server, gatewayDeps(parts, upstream)));
-  }
+  passOn(parts, { server, requestAdmission, context, identifier, publicUrl, upstream });
   if (config.fastPath && config.tlsCert === undefined) {
     const { newId } = context;
     const { logFact, tracer } = external;
@@ -237,22 +235,35 @@ async function openUpstreamOf(config: Config): Promise<Upstream | undefined> {
   return upstream !== undefined && isGateway(config) ? openUpstream(upstream) : undefined;
 }
 
-function gatewayDeps(
-  { config, external, context, contracts, deadlines, meter }: ServingParts,
-  upstream: Upstream,
-): GatewayDeps {
+interface PassingOn extends Pick<GatewayDeps, 'context' | 'identifier' | 'publicUrl'> {
+  server: Server['server'];
+  requestAdmission: RequestAdmission;
+  upstream: Upstream | undefined;
+}
+
+function passOn(
+  { config, external, contracts, deadlines, meter }: ServingParts,
+  { server, requestAdmission, upstream, ...own }: PassingOn,
+): void {
+  if (upstream === undefined) return;
   const { world, log, logFact, tracer } = external;
-  const logging = { world, log, logFact, tracer, onAnswered: meter.answered };
-  const { trustProxy, upstreamTimeout: timeoutMs } = config;
-  return {
-    ...logging,
+  const { trustProxy, upstreamTimeout: timeoutMs, storeTimeout: storeTimeoutMs } = config;
+  const gateway = createGateway(server, {
+    ...own,
+    world,
+    log,
+    logFact,
+    tracer,
+    onAnswered: meter.answered,
+    app: own.context.defaultApp,
     upstream,
     timeoutMs,
+    storeTimeoutMs,
     deadlines,
     contracts,
     trustProxy,
-    newId: context.newId,
-  };
+  });
+  requestAdmission.passOn(gateway);
 }
 
 function isGateway({ upstream, role }: Config): boolean {

@@ -1,5 +1,6 @@
 // The gateway: takes the requests that are not for Ringback itself, and passes them on to the API behind it. It must
-// never need the store for them.
+// never need the store for those that it only passes on.
+import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Contracts } from '../../contract/compile/contracts.ts';
@@ -10,30 +11,39 @@ import { Problem } from '../../core/errors/problem.ts';
 import { readTrace, traceparentOf } from '../../core/telemetry/trace.ts';
 import type { World } from '../../core/base/world.ts';
 import type { Deadlines } from '../../egress/http/deadlines.ts';
+import type { Identifier } from '../../engine/access/identify.ts';
 import { beginTrace } from '../../engine/publish/trace.ts';
-import { problemReply } from '../request/problem.ts';
+import {
+  apiOperations,
+  operationFinder,
+  type RequestedOperation,
+} from '../operations/exchanges.ts';
+import { served, type Served } from '../operations/operation.ts';
+import type { IncomingRequest } from '../operations/read-call.ts';
+import { problemReply, type ProblemReply } from '../request/problem.ts';
 import { pathAndQuery } from '../request/raw-request.ts';
 import {
   logRequest,
   note,
   notePassing,
+  type LoggedRequest,
   type LogNotes,
   type RequestLog,
 } from '../request/request-log.ts';
 import { routeOf } from '../request/route.ts';
 import { answerHeaders, hostFault, readRequestId } from '../server/server.ts';
 import { forwardHeaders } from './forward-headers.ts';
-import { relay, type RelayDeps } from './relay.ts';
-import type { Upstream } from './upstream.ts';
+import { register, type RegisterDeps, type Registering } from './register.ts';
+import { relay, type RelayDeps, type Upstream } from './relay.ts';
 
-export interface GatewayDeps extends RequestLog {
+export interface GatewayDeps extends RequestLog, RegisterDeps {
   world: RequestLog['world'] & Pick<World, 'randomBytes'>;
+  identifier: Identifier;
   upstream: Upstream;
   timeoutMs: number;
   deadlines: Deadlines;
   contracts: Pick<Contracts, 'prefix' | 'executed' | 'management'>;
   trustProxy: boolean;
-  newId: () => string;
 }
 
 /** Returns false if the request is for Ringback itself. */
@@ -46,14 +56,48 @@ export function createGateway(server: FastifyInstance, deps: GatewayDeps): Gatew
     isClosing = true;
   });
   const relaying: RelayDeps = { ...deps, isClosing: () => isClosing };
+  const find = registeredOperations(deps);
   return (request, response) => {
-    if (isOwn(request.method ?? '', request.url ?? '')) {
+    const { method = '', url = '' } = request;
+    const isForRingback = isOwn(method, url);
+    const known = isForRingback ? undefined : find(method, pathOf(url));
+    if (isForRingback || known?.found.operation.role.kind === 'subscribe') {
       limitReceiving(server, deps.deadlines, request);
-      return false;
     }
-    passOn(deps, relaying, { request, response });
-    return true;
+    if (!isForRingback) passOn(deps, relaying, { request, response, known });
+    return !isForRingback;
   };
+}
+
+/** An operation of a document that Ringback does more for than passing it on. */
+interface Known {
+  found: RequestedOperation;
+  served: Served;
+}
+
+function registeredOperations(
+  deps: GatewayDeps,
+): (method: string, path: string) => Known | undefined {
+  const operations = apiOperations(deps.contracts);
+  const find = operationFinder(operations);
+  const all = new Map(
+    operations
+      .filter(({ operation }) => operation.role.kind !== 'managed')
+      .map(({ operation }) => [operation, served(operation, notAnswered, deps)]),
+  );
+  return (method, path) => {
+    const found = find(method, path);
+    const known = found && all.get(found.operation);
+    return found && known && { found, served: known };
+  };
+}
+
+async function notAnswered(): Promise<never> {
+  assert.fail('The API answers this operation');
+}
+
+function pathOf(url: string): string {
+  return pathAndQuery(url).split(/[?#]/u, 1)[0] ?? '';
 }
 
 /** By method and path as they are spelled: another spelling of a path of Ringback is a path of the API. */
@@ -68,9 +112,8 @@ function ownRequests({
       servedOf(contract).map(({ method, path }) => ({ method, ...routeOf(path) })),
     );
   return (method, url) => {
-    const target = pathAndQuery(url);
-    if (!target.startsWith('/')) return true;
-    const path = target.split(/[?#]/u, 1)[0] ?? '';
+    const path = pathOf(url);
+    if (!path.startsWith('/')) return true;
     if (path === prefix || path.startsWith(`${prefix}/`)) return true;
     return routes.some((one) => one.method === method && one.matches(path));
   };
@@ -98,55 +141,93 @@ function limitReceiving(
   request.once('close', clear);
 }
 
-interface Exchange {
+interface Passing {
   request: IncomingMessage;
   response: ServerResponse;
+  known: Known | undefined;
 }
 
-function passOn(deps: GatewayDeps, relaying: RelayDeps, { request, response }: Exchange): void {
-  const id = readRequestId(request.headers['x-request-id']) ?? withPrefix('req', deps.newId());
-  const notes: LogNotes = {
-    startedMs: deps.world.monotonicMs(),
-    facts: { operation: 'passThrough' },
-    span: undefined,
-  };
-  const logged = { id, method: request.method ?? '', notes };
+function passOn(
+  deps: GatewayDeps,
+  relaying: RelayDeps,
+  { request, response, known }: Passing,
+): void {
+  const logged = beginLog(deps, request);
   // It may take longer to answer than a connection may be silent. Node sets this again for the next request.
   request.socket.setTimeout(0);
   response.on('close', () => {
     const status = response.headersSent ? response.statusCode : callerLeft;
     logRequest(deps, { request: logged, status });
   });
-  const refuse = (problem: Problem): void => {
-    const { status, headers, mediaType, body } = problemReply(problem, logged);
-    response.writeHead(status, {
-      ...answerHeaders,
-      ...headers,
-      'content-type': `${mediaType}; charset=utf-8`,
-      'content-length': Buffer.byteLength(body),
-      'x-request-id': id,
-      ...(request.complete ? {} : { connection: 'close' }),
-    });
-    response.end(body);
-  };
+  const passing = { request, response, logged };
+  const refuse = (problem: Problem): void => answer(passing, problemReply(problem, logged));
   const fault = faultOf(request);
   if (fault !== undefined) {
     refuse(fault);
     return;
   }
   const { upstream, trustProxy } = deps;
-  // Not by its class: most services have no TLS, and loading it takes a tenth of a start.
-  const isSecure = 'encrypted' in request.socket;
   const trace = traceLines(deps, request, logged);
   const { host, basePath } = upstream;
-  relay(relaying, {
-    request,
-    response,
-    headers: forwardHeaders(request, { host, trustProxy, isSecure, requestId: id, trace, own: [] }),
-    path: basePath + pathAndQuery(request.url ?? '/'),
-    refuse,
-    onBroken: (err) => note(logged, { err }),
+  const { id: requestId, protocol } = logged;
+  const forwarding = { host, trustProxy, isSecure: protocol === 'https', requestId, trace };
+  const send = ({ own, body, hold }: Registering): void => {
+    relay(relaying, {
+      request,
+      response,
+      headers: forwardHeaders(request, { ...forwarding, own }),
+      path: basePath + pathAndQuery(request.url ?? '/'),
+      body,
+      hold,
+      refuse,
+      onBroken: (err) => note(logged, { err }),
+    });
+  };
+  if (known === undefined) {
+    send({ own: [], body: undefined, hold: undefined });
+    return;
+  }
+  const { found, served: own } = known;
+  note(logged, { operation: found.operation.operationId });
+  register(deps, { found, request, logged }).then(
+    (registering) => registering && send(registering),
+    (error: unknown) => answer(passing, own.refuse(logged, error)),
+  );
+}
+
+function beginLog({ context, world }: GatewayDeps, request: IncomingMessage): IncomingRequest {
+  const { method = '', url = '', headers, socket } = request;
+  const notes: LogNotes = {
+    startedMs: world.monotonicMs(),
+    facts: { operation: 'passThrough' },
+    span: undefined,
+  };
+  return {
+    id: readRequestId(headers['x-request-id']) ?? withPrefix('req', context.newId()),
+    method,
+    url,
+    params: undefined,
+    // Not by its class: most services have no TLS, and loading it takes a tenth of a start.
+    protocol: 'encrypted' in socket ? 'https' : 'http',
+    arrival: undefined,
+    body: undefined,
+    notes,
+  };
+}
+
+function answer(
+  { request, response, logged }: Omit<Passing, 'known'> & { logged: IncomingRequest },
+  { status, headers, mediaType, body }: ProblemReply,
+): void {
+  response.writeHead(status, {
+    ...answerHeaders,
+    ...headers,
+    'content-type': `${mediaType}; charset=utf-8`,
+    'content-length': Buffer.byteLength(body),
+    'x-request-id': logged.id,
+    ...(request.complete ? {} : { connection: 'close' }),
   });
+  response.end(body);
 }
 
 /** As proxies log a caller that left before the answer. */
@@ -179,7 +260,7 @@ function faultOf(request: IncomingMessage): Problem | undefined {
 function traceLines(
   { tracer, world }: GatewayDeps,
   { headers }: IncomingMessage,
-  logged: { notes: LogNotes },
+  logged: LoggedRequest,
 ): [string, string][] {
   const { traceparent, tracestate } = headers;
   if (typeof traceparent !== 'string' && tracer === undefined) return [];

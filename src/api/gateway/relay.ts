@@ -7,7 +7,6 @@ import { limits } from '../../core/limits/limits.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { Deadline, Deadlines } from '../../egress/http/deadlines.ts';
 import { answerLines } from './forward-headers.ts';
-import type { Upstream } from './upstream.ts';
 
 export interface RelayDeps {
   upstream: Upstream;
@@ -23,10 +22,45 @@ export interface Relaying {
   /** A flat list of names and values. */
   headers: string[];
   path: string;
+  /** The whole body, if it was read already. */
+  body?: Uint8Array | undefined;
+  hold?: Hold | undefined;
   /** The API has not answered, and will not. */
   refuse: (problem: Problem) => void;
   /** The answer broke off. */
   onBroken: (error: Error) => void;
+}
+
+export interface AnswerHead {
+  status: number;
+  /** Names in lower case. */
+  header: ReadonlyMap<string, string>;
+}
+
+/** Keeps an answer until it has been seen. The API is then heard to the end, even if the caller is gone. */
+export interface Hold {
+  needsBody: (head: AnswerHead) => boolean;
+  /** Called once. Returns headers to add. `body`: undefined if it is not needed, or too large. */
+  answered: (
+    head: AnswerHead,
+    body: Uint8Array | undefined,
+  ) => Promise<readonly (readonly [string, string])[]>;
+  /** The API cannot have received the request. */
+  unreached: () => Promise<void>;
+}
+
+/** An answer that has not left yet. */
+interface HeldAnswer {
+  head: AnswerHead;
+  message: string | undefined;
+  lines: string[];
+  pieces: Buffer[];
+  bytes: number;
+  /** Whether `answered` was called. */
+  isSeen: boolean;
+  isComplete: boolean;
+  /** The API broke it off. */
+  error: Error | undefined;
 }
 
 type Controller = Dispatcher.DispatchController;
@@ -43,6 +77,7 @@ class Relay implements Dispatcher.DispatchHandler {
   #deadline: Deadline | undefined;
   /** Of the caller's connection, when the deadline was set. */
   #bytesRead = 0;
+  #held: HeldAnswer | undefined;
   #isSentAgain = false;
   #isOver = false;
 
@@ -60,8 +95,8 @@ class Relay implements Dispatcher.DispatchHandler {
   }
 
   #dispatch(): void {
-    const { request, headers, path } = this.#relaying;
-    const body = hasBody(request) ? bodyOf(request, this.#relaying.response) : null;
+    const { request, response, headers, path, body: whole } = this.#relaying;
+    const body = whole ?? (hasBody(request) ? bodyOf(request, response) : null);
     const method = request.method ?? 'GET';
     this.#deps.upstream.dispatch({ method, path, headers, body }, this);
   }
@@ -85,17 +120,82 @@ class Relay implements Dispatcher.DispatchHandler {
     this.#stopWaiting();
     const hasTrailers = request.httpVersion === '1.1' && headers['content-length'] === undefined;
     const lines = answerLines(textsOf(controller.rawHeaders), hasTrailers);
-    if (this.#deps.isClosing()) lines.push('Connection', 'close');
-    response.writeHead(status, message, lines);
-    // A head without a body so far leaves alone. Node would write it as UTF-8, although its bytes are Latin-1.
-    if (lines.every((text) => isAscii(text))) queueMicrotask(() => response.flushHeaders());
+    const { hold } = this.#relaying;
+    if (hold === undefined) {
+      this.#writeHead(status, message, lines);
+      return;
+    }
+    const head = { status, header: headerOf(headers) };
+    const held: HeldAnswer = {
+      head,
+      message,
+      lines,
+      pieces: [],
+      bytes: 0,
+      isSeen: false,
+      isComplete: false,
+      error: undefined,
+    };
+    this.#held = held;
+    if (!hold.needsBody(head)) void this.#show(held, hold);
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
-    if (!this.#relaying.response.write(chunk)) controller.pause();
+    const held = this.#held;
+    if (held === undefined) {
+      if (!this.#relaying.response.write(chunk)) controller.pause();
+      return;
+    }
+    held.pieces.push(chunk);
+    held.bytes += chunk.length;
+    if (held.bytes <= limits.bodyBytesMax && !held.isSeen) return;
+    controller.pause();
+    const { hold } = this.#relaying;
+    if (!held.isSeen && hold !== undefined) void this.#show(held, hold);
   }
 
   onResponseEnd(controller: Controller): void {
+    const { hold } = this.#relaying;
+    const held = this.#held;
+    if (held === undefined || hold === undefined) {
+      this.#finish(controller);
+      return;
+    }
+    held.isComplete = true;
+    if (!held.isSeen) void this.#show(held, hold);
+  }
+
+  /** Lets the holder see the answer, then sends it. */
+  async #show(held: HeldAnswer, { needsBody, answered }: Hold): Promise<void> {
+    held.isSeen = true;
+    const { head, message, lines, isComplete, pieces } = held;
+    const body = isComplete && needsBody(head) ? Buffer.concat(pieces) : undefined;
+    const added = await answered(head, body);
+    this.#held = undefined;
+    const { response } = this.#relaying;
+    if (response.destroyed) {
+      this.#controller?.abort(new Error('The caller is gone'));
+      return;
+    }
+    if (held.error !== undefined) {
+      this.#relaying.refuse(problemOf(held.error));
+      return;
+    }
+    this.#writeHead(head.status, message, [...lines, ...added.flat()]);
+    const isFlowing = pieces.reduce((_before, piece) => response.write(piece), true);
+    if (held.isComplete && this.#controller !== undefined) this.#finish(this.#controller);
+    else if (isFlowing) this.#controller?.resume();
+  }
+
+  #writeHead(status: number, message: string | undefined, lines: string[]): void {
+    const { response } = this.#relaying;
+    const all = this.#deps.isClosing() ? [...lines, 'Connection', 'close'] : lines;
+    response.writeHead(status, message, all);
+    // A head without a body so far leaves alone. Node would write it as UTF-8, although its bytes are Latin-1.
+    if (all.every((text) => isAscii(text))) queueMicrotask(() => response.flushHeaders());
+  }
+
+  #finish(controller: Controller): void {
     const { response } = this.#relaying;
     const trailers = textsOf(controller.rawTrailers);
     if (trailers.length > 0 && response.chunkedEncoding) response.addTrailers(pairsOf(trailers));
@@ -110,13 +210,18 @@ class Relay implements Dispatcher.DispatchHandler {
       response.destroy();
       return;
     }
+    if (this.#held?.isSeen === true) {
+      this.#held.error = error;
+      return;
+    }
     if (!this.#isSentAgain && isStale(error) && isRepeatable(request)) {
       this.#isSentAgain = true;
       this.#dispatch();
       return;
     }
     this.#stopWaiting();
-    refuse(problemOf(error));
+    const unreached = unreachable.has(codeOf(error)) ? this.#relaying.hold?.unreached() : undefined;
+    void Promise.resolve(unreached).then(() => refuse(problemOf(error)));
   }
 
   /** Called by the deadline. */
@@ -144,9 +249,11 @@ class Relay implements Dispatcher.DispatchHandler {
 
   /** The answer was sent, or the caller is gone. */
   #end(): void {
+    const { hold, response } = this.#relaying;
+    if (hold !== undefined && !response.headersSent) return;
     this.#stopWaiting();
     this.#isOver = true;
-    if (this.#relaying.response.writableFinished) return;
+    if (response.writableFinished) return;
     this.#controller?.abort(new Error('The caller is gone'));
   }
 }
@@ -244,8 +351,49 @@ function textsOf(raw: Controller['rawHeaders']): string[] {
   return raw.map((one) => (typeof one === 'string' ? one : one.toString('latin1')));
 }
 
+function headerOf(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): ReadonlyMap<string, string> {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value] as const],
+  );
+  return new Map(lines);
+}
+
 function pairsOf(flat: readonly string[]): [string, string][] {
   return flat.flatMap((name, at) =>
     at % 2 === 0 ? [[name, flat[at + 1] ?? ''] satisfies [string, string]] : [],
   );
+}
+
+// The API behind the gateway: its address, and the connections to it, which are kept alive.
+
+export interface Upstream extends AsyncDisposable {
+  /** The Host header that it needs; undefined: that of the caller. */
+  host: string | undefined;
+  /** In front of every path. */
+  basePath: string;
+  dispatch: Dispatcher['dispatch'];
+}
+
+/** `url` may have a path, but nothing after it. */
+export async function openUpstream(url: string): Promise<Upstream> {
+  // Loaded here, because most services have no upstream, and it takes a tenth of a start.
+  const { Pool } = await import('undici');
+  const { origin, host, protocol, pathname } = new URL(url);
+  const pool = new Pool(origin, {
+    connections: limits.connectionsMax,
+    allowH2: false, // Headers and trailers would be read in another way.
+    headersTimeout: 0, // Relay has deadlines of its own.
+    bodyTimeout: 0,
+    maxHeaderSize: limits.upstreamHeadBytesMax,
+    connect: { timeout: limits.connectTimeoutMs },
+  });
+  return {
+    // The server behind https is chosen by name, in the TLS handshake already.
+    host: protocol === 'https:' ? host : undefined,
+    basePath: pathname.replace(/\/$/, ''),
+    dispatch: (options, handler) => pool.dispatch(options, handler),
+    [Symbol.asyncDispose]: async () => pool.destroy(),
+  };
 }

@@ -4,10 +4,11 @@ import type { Message } from '../../contract/expression/evaluate.ts';
 import type { Contract, Operation, Parameter, Unsubscribe } from '../../contract/model/contract.ts';
 import { composeAnswer, type Answer } from '../../contract/request/answer.ts';
 import { withPrefix } from '../../core/base/id.ts';
+import type { App } from '../../core/domain/app.ts';
 import type { Context } from '../../engine/context.ts';
 import { resourceAt, subscribe } from '../../engine/subscribe/subscribe.ts';
 import { unsubscribe } from '../../engine/subscribe/subscriptions.ts';
-import type { Call, Handler, Reply } from '../request/call.ts';
+import type { Handler, Reply } from '../request/call.ts';
 
 export interface ContractHandlerDeps {
   context: Context;
@@ -40,9 +41,9 @@ function replyOf({ mediaType, body, ...answer }: Answer): Reply {
 }
 
 /** The id of what a PUT subscribed where the request says. */
-async function resourceIn(
-  { context, contract }: ContractHandlerDeps,
-  { app, target, role }: Pick<Call, 'app' | 'target'> & { role: Unsubscribe },
+export async function resourceIn(
+  { context, contract }: Pick<ContractHandlerDeps, 'context' | 'contract'>,
+  { app, target, role }: { app: Pick<App, 'no'>; target: string; role: Unsubscribe },
 ): Promise<string | undefined> {
   if (role.resource === undefined) return undefined;
   const [path = '', ...query] = withoutCredentials(target, contract).split('?');
@@ -53,7 +54,7 @@ async function resourceIn(
 }
 
 /** Empty, and so no valid id, if an optional parameter is absent. */
-function idIn(request: Message, { in: place, name }: Parameter): string {
+export function idIn(request: Message, { in: place, name }: Parameter): string {
   // Cookies are never ids, and a message has none.
   if (place === 'cookie') return '';
   const value = request[place].get(place === 'header' ? name.toLowerCase() : name);
@@ -88,7 +89,7 @@ function subscribeHandler({
 // Removes credentials from URLs before they reach a target, a log or the store.
 
 /** Path and query of a request, without the query parameters that carry keys in this contract. */
-function withoutCredentials(target: string, { operations }: Contract): string {
+export function withoutCredentials(target: string, { operations }: Contract): string {
   const mark = target.indexOf('?');
   if (mark < 0) return target;
   const secret = new Set(

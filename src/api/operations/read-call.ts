@@ -106,16 +106,19 @@ function refuseUnreadableQuery(url: string): void {
 }
 
 function understood(reading: Reading): Extract<Reading, { kind: 'valid' }> {
+  if (reading.kind !== 'valid') throw refusalOf(reading);
+  return reading;
+}
+
+export function refusalOf(reading: Exclude<Reading, { kind: 'valid' }>): Problem {
   switch (reading.kind) {
-    case 'valid':
-      return reading;
     case 'invalid':
-      throw invalidRequest(reading.faults);
+      return invalidRequest(reading.faults);
     case 'no_variant':
-      throw new Problem('no_variant', reading.detail, { faults: reading.faults });
+      return new Problem('no_variant', reading.detail, { faults: reading.faults });
     case 'unsupported': {
       const offered = reading.offered.join(' or ');
-      throw unsupported(`Content-Type is "${reading.mediaType}", expected ${offered}`);
+      return unsupported(`Content-Type is "${reading.mediaType}", expected ${offered}`);
     }
   }
 }

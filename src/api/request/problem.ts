@@ -81,6 +81,11 @@ export function toProblem(error: unknown, bodyBytesMax: number = limits.bodyByte
   return new Problem('internal', detail, { cause: error });
 }
 
+/** A body that the gateway would have to keep in memory. */
+export function bodyTooLarge(): Problem {
+  return new Problem('body_too_large', bodyDetail(limits.bodyBytesMax));
+}
+
 function bodyDetail(bytes: number): string {
   const size = bytes === limits.bodyBytesMax ? '1 MiB' : `${bytes / 1024} KiB`;
   const where = bytes === limits.bodyBytesMax ? '' : ' without a key';

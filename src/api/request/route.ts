@@ -1,5 +1,6 @@
 // Translates path templates of a document into routes. Parameters are numbered, because their names
 // in documents may hold any character.
+import { decoded } from './raw-request.ts';
 
 export interface Route {
   /** In the syntax of the server's router. */
@@ -7,6 +8,8 @@ export interface Route {
   /** The router's parameters under their own names. */
   pathOf: (params: unknown) => ReadonlyMap<string, string>;
   matches: (path: string) => boolean;
+  /** The decoded parameters of a path as a caller spelled it; undefined if it does not match. */
+  read: (path: string) => ReadonlyMap<string, string> | undefined;
 }
 
 export function routeOf(path: string): Route {
@@ -16,7 +19,7 @@ export function routeOf(path: string): Route {
   for (const part of path.split(/(\{[^{}]+\})/u)) {
     if (part.startsWith('{') && part.endsWith('}')) {
       url += `:p${names.length}`;
-      pattern += '[^/]+';
+      pattern += '([^/]+)';
       names.push(part.slice(1, -1));
     } else {
       url += part.replaceAll(':', '::');
@@ -32,7 +35,24 @@ export function routeOf(path: string): Route {
       return new Map(names.map((name, index) => [name, String(given.get(`p${index}`) ?? '')]));
     },
     matches: (it) => shape.test(it),
+    read: (it) => {
+      const found = shape.exec(withPlainEscapes(it));
+      if (found === null) return undefined;
+      return new Map(names.map((name, index) => [name, textOf(found[index + 1] ?? '')]));
+    },
   };
+}
+
+/** `%7E` and `~` are the same (RFC 3986, 6.2.2.2). */
+function withPlainEscapes(path: string): string {
+  return path.replaceAll(/%[2-7][\da-f]/giu, (escape) => {
+    const char = String.fromCodePoint(Number.parseInt(escape.slice(1), 16));
+    return /[\w.~-]/u.test(char) ? char : escape;
+  });
+}
+
+function textOf(spelled: string): string {
+  return decoded(spelled) ?? spelled;
 }
 
 const noParameters: ReadonlyMap<string, string> = new Map();

@@ -28,9 +28,10 @@ export interface RawRequest {
 export type Reading =
   /** `variant` is that of a subscribe operation. */
   | { kind: 'valid'; message: Message; variant: Variant | undefined }
-  | { kind: 'invalid'; faults: Fault[] }
+  /** `message`: what could be read of it, without the parameters that are wrong. */
+  | { kind: 'invalid'; faults: Fault[]; message: Message; variant: Variant | undefined }
   /** `detail` is a sentence about the whole request. */
-  | { kind: 'no_variant'; detail: string; faults: Fault[] }
+  | { kind: 'no_variant'; detail: string; faults: Fault[]; message: Message }
   | { kind: 'unsupported'; mediaType: string; offered: readonly string[] };
 
 export function readRequest(operation: Operation, raw: RawRequest): Reading {
@@ -42,17 +43,21 @@ export function readRequest(operation: Operation, raw: RawRequest): Reading {
   let variant: Variant | undefined;
   if (variants !== undefined) {
     const hasVariants = variants.some(({ name }) => name !== '');
-    if (hasVariants && faults.length > 0) return invalid(faults);
     const choice = chooseVariant(operation, variants, message);
-    if (choice.kind !== 'chosen') return { ...choice, kind: 'no_variant' };
-    variant = choice.variant;
+    if (choice.kind === 'chosen') variant = choice.variant;
+    if (hasVariants && faults.length > 0) return invalid(faults, { message, variant });
+    if (choice.kind !== 'chosen') return { ...choice, kind: 'no_variant', message };
   }
   faults.push(...body.check(work));
-  return faults.length === 0 ? { kind: 'valid', message, variant } : invalid(faults);
+  const read = { message, variant };
+  return faults.length === 0 ? { kind: 'valid', ...read } : invalid(faults, read);
 }
 
-function invalid(faults: readonly Fault[]): Reading {
-  return { kind: 'invalid', faults: faults.slice(0, bounds.faultsMax) };
+function invalid(
+  faults: readonly Fault[],
+  read: { message: Message; variant: Variant | undefined },
+): Reading {
+  return { kind: 'invalid', faults: faults.slice(0, bounds.faultsMax), ...read };
 }
 
 function readParameters(

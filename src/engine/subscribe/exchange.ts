@@ -13,10 +13,10 @@ import type {
   Variant,
 } from '../../contract/model/contract.ts';
 import { fieldOf } from '../../contract/model/variants.ts';
-import { withPrefix } from '../../core/base/id.ts';
+import { readId, withPrefix } from '../../core/base/id.ts';
 import type { App } from '../../core/domain/app.ts';
 import type { DeclaredHeader } from '../../core/domain/callback-headers.ts';
-import { isEventName, literalPattern } from '../../core/domain/pattern.ts';
+import { isEventName, isSubject, literalPattern } from '../../core/domain/pattern.ts';
 import {
   subjectBeforeAnswer,
   type Callback,
@@ -169,6 +169,49 @@ export async function clearResource(
   context.changes.subscription(app.no, result.ended);
 }
 
+/** The API cannot have received the request. */
+export async function abandonExchange(
+  context: Context,
+  { call, id }: Pick<BegunExchange, 'call' | 'id'>,
+): Promise<void> {
+  await refuse(context, { call, id, status: undefined, reason: 'the API was not reached' });
+}
+
+/**
+ * The ids of the subscriptions of these operations that have this id or subject, as a request for an unsubscribe
+ * operation names them.
+ */
+export async function subscriptionsNamed(
+  { store }: Context,
+  { no: appNo }: Pick<App, 'no'>,
+  { contract, operations, name }: Naming,
+): Promise<string[]> {
+  const own = readId('sub', name);
+  const byId = own === undefined ? undefined : await store.read('subscription', { appNo, id: own });
+  const found = byId === undefined ? [] : [byId];
+  let after: string | undefined;
+  do {
+    if (!isSubject(name)) break;
+    const page = { limit: limits.pageItemsMax, after };
+    const input = { appNo, page, state: undefined, subject: name };
+    const { items, next } = await store.read('subscriptions', input);
+    found.push(...items);
+    after = next;
+  } while (after !== undefined);
+  return found
+    .filter((one) => one.contract === contract && operations.includes(one.operation))
+    .filter(({ state }) => state !== 'ended')
+    .map(({ id }) => id);
+}
+
+export interface Naming {
+  contract: string;
+  /** By operationId. */
+  operations: readonly string[];
+  /** An id or a subject. */
+  name: string;
+}
+
 /** Both halves at once: the API says what it answered. */
 export async function registerExchange(
   context: Context,
@@ -236,9 +279,17 @@ function refusalBy({ accepts }: Subscribe, status: number): string | undefined {
   return `the API answered ${status}, expected ${expected}`;
 }
 
+interface Refusing {
+  call: ExchangeCall;
+  id: string;
+  /** Undefined if the API did not answer. */
+  status: number | undefined;
+  reason: string;
+}
+
 async function refuse(
   context: Context,
-  { call, id, status, reason }: { call: ExchangeCall; id: string; status: number; reason: string },
+  { call, id, status, reason }: Refusing,
 ): Promise<EndedExchange> {
   const { no: appNo } = call.app;
   await context.store.edit('unsubscribe', { appNo, id, reason: 'refused', status });

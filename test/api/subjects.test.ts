@@ -151,9 +151,13 @@ describe('the subject of an event', () => {
     for (const [path, body, field] of [
       ['/events', { ...about, ...all }, 'body#/subject'],
       ['/events', { ...plain, ...all, subscriberId }, 'body#/audience'],
-      ['/events', { ...plain, audience: 'some' }, 'body#/audience'],
       ['/events/batch', { events: [plain, about], ...all }, 'body#/events/1/subject'],
       ['/events/batch', { events: [plain], ...all, subscriberId }, 'body#/audience'],
+    ] as const) {
+      assert.deepEqual(refusal(await post(path, body)), [422, 'audience_conflict', field]);
+    }
+    for (const [path, body, field] of [
+      ['/events', { ...plain, audience: 'some' }, 'body#/audience'],
       ['/events/batch', { events: [{ ...plain, ...all }] }, 'body#/events/0/audience'],
     ] as const) {
       assert.deepEqual(refusal(await post(path, body)), [400, 'invalid_request', field]);

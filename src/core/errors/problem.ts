@@ -92,6 +92,11 @@ export const problems = {
     remedy:
       'Name the `subject` of the event, or send `"audience": "all"` to reach all subscriptions.',
   },
+  audience_conflict: {
+    status: 422,
+    title: 'The event is for everyone and for a few at once',
+    remedy: 'Send `"audience": "all"` without `subject` and `subscriberId`.',
+  },
   payload_refused: {
     status: 422,
     title: 'The payload violates the contract',

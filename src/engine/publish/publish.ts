@@ -102,7 +102,7 @@ function refuseContradiction({ events, subscriberId, isForAll = false }: Publish
     named === undefined ? ['body#/audience', 'subscriberId'] : [`${named.at}/subject`, 'audience'];
   if (named === undefined && subscriberId === undefined) return;
   const message = `contradicts ${other}, expected only one of the two`;
-  throw new Problem('invalid_request', `Cannot publish: ${field} ${message}`, {
+  throw new Problem('audience_conflict', `Cannot publish: ${field} ${message}`, {
     faults: [{ field, message }],
   });
 }

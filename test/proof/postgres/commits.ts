@@ -58,7 +58,7 @@ export async function cutCommits(options: CommitOptions): Promise<Finding> {
 async function cutPublish(proxy: PostgresProxy, when: When, matches: Matches): Promise<Passing> {
   let publishing: number | undefined;
   return proxy.cut(when, (message) => {
-    if (/insert into event /.test(message.sql ?? '')) publishing = message.connection;
+    if (/insert into event\s/.test(message.sql ?? '')) publishing = message.connection;
     return message.connection === publishing && matches(message);
   });
 }

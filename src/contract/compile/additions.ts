@@ -1,5 +1,6 @@
 // What a callback operation declares beyond its body: parameters and security. Each becomes a value
 // that is built once, from the subscribe request. What names no value is reported and not sent.
+import { printPointer } from '../../core/base/pointer.ts';
 import { headerNameFault } from '../../core/domain/callback-headers.ts';
 import { at, child, entries, errorAt, items, rootOf, text, warn } from '../document/ref-node.ts';
 import type { RefNode } from '../document/ref-node.ts';
@@ -146,12 +147,31 @@ function compileSecurity(it: CallbackNode, target: Template | undefined): Additi
     const sent = names.flatMap((name) => compileScheme(name, it, target) ?? []);
     if (names.length > 0 && sent.length === names.length) return sent;
   }
-  if (alternatives.length > 0 && alternatives.every((names) => names.length > 0)) {
-    const how =
-      'expected x-ringback-value in the security scheme, or a property for the credential';
-    warn(security, `requires a credential, but nothing says which: ${how}; none is sent`);
+  const [first] = alternatives;
+  if (first !== undefined && alternatives.every((names) => names.length > 0)) {
+    const lacking = first.filter((name) => compileScheme(name, it, target) === undefined);
+    const what = lacking.map((name) => wantedBy(name, it, target)).join('; ');
+    warn(security, `requires a credential, but nothing says which; none is sent. ${what}`);
   }
   return [];
+}
+
+/** What the document must say so that a callback can send the credential of the scheme. */
+function wantedBy(name: string, it: CallbackNode, target: Template | undefined): string {
+  const quoted = JSON.stringify(name);
+  const scheme = at(rootOf(it.place), 'components', 'securitySchemes', name);
+  if (scheme === undefined) return `The security scheme ${quoted} is not declared`;
+  const carrier = carrierOf(scheme);
+  if (carrier === undefined) return `The security scheme ${quoted} cannot be sent in a request`;
+  const beside = credentialBeside(it.draft, target) ?? [];
+  const read = (property: string): string =>
+    `{$request.body#${printPointer([...beside, property])}}`;
+  const example =
+    carrier.form === 'basic' ? `${read('user')}:${read('password')}` : read('credential');
+  return (
+    `Add x-ringback-value to the security scheme ${quoted}, with an expression for the property of the ` +
+    `request that has the credential, such as x-ringback-value: '${example}'`
+  );
 }
 
 function compileScheme(
@@ -170,16 +190,31 @@ function compileScheme(
     const sent = { required: false, isCredential: true, expires: undefined };
     return { ...carrier, ...sent, value, secrets: secretsIn(value) };
   }
-  const beside = carrier.form === 'bearer' ? credentialBeside(it.draft, target) : undefined;
-  if (beside === undefined) return undefined;
+  const beside = credentialBeside(it.draft, target);
+  const property = beside && credentialProperty(beside, it.draft, carrier);
+  if (beside === undefined || property === undefined) return undefined;
   return {
     ...carrier,
-    value: [{ kind: 'expression', expression: bodyAt(beside, 'accessToken') }],
+    value: [{ kind: 'expression', expression: bodyAt(beside, property) }],
     required: false,
     isCredential: true,
-    expires: bodyAt(beside, 'accessTokenExpiresUtc'),
+    expires: property === 'accessToken' ? bodyAt(beside, 'accessTokenExpiresUtc') : undefined,
     secrets: [beside],
   };
+}
+
+/** CAMARA defines `accessToken`; an API key must be declared, as `apiKey` or by the name of its parameter. */
+function credentialProperty(
+  beside: readonly string[],
+  draft: DeclaredOperation,
+  { form, name }: Pick<Addition, 'form' | 'name'>,
+): string | undefined {
+  if (form === 'bearer') return 'accessToken';
+  if (form === 'basic') return undefined;
+  const { hasProperty } = declaredBy(draft);
+  const names = [...new Set([name, 'apiKey', 'api_key'])];
+  const [found, ...others] = names.filter((one) => hasProperty([...beside, one]));
+  return others.length === 0 ? found : undefined;
 }
 
 function carrierOf(scheme: RefNode): Pick<Addition, 'in' | 'name' | 'form'> | undefined {

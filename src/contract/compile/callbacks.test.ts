@@ -267,13 +267,64 @@ components: { securitySchemes: { K: { type: apiKey, in: header, name: K, x-ringb
     assert.deepEqual(warnings, []);
   });
 
-  it('warns where a required credential has no source', () => {
+  /** Compiles a callback that requires a credential of this scheme. */
+  function withScheme(scheme: string, more = ''): ReturnType<typeof compile> {
+    const credential = `{ type: object, properties: { credentialType: { type: string }${more} } }`;
+    const properties = `{ sink: { type: string }, sinkCredential: ${credential} }`;
+    return compile(
+      `a: { '{$request.body#/sink}': { post: { security: [{ K: [] }] } } }`,
+      `requestBody: { content: { application/json: { schema: { properties: ${properties} } } } }`,
+      `components: { securitySchemes: { K: ${scheme} } }`,
+    );
+  }
+
+  it('sends the API key that the credential beside the URL declares, by one name', () => {
+    const scheme = '{ type: apiKey, in: header, name: X-Hook-Key }';
+    for (const name of ['apiKey', 'api_key', 'X-Hook-Key']) {
+      const { callbacks, warnings } = withScheme(scheme, `, ${name}: { type: string }`);
+      assert.deepEqual(warnings, []);
+      assert.deepEqual(
+        callbacks[0]?.additions.map(({ value, expires, secrets }) => [
+          printTemplate(value),
+          expires,
+          secrets,
+        ]),
+        [[`{$request.body#/sinkCredential/${name}}`, undefined, [['sinkCredential']]]],
+      );
+    }
+    const { callbacks, warnings } = withScheme(scheme, ', apiKey: {}, X-Hook-Key: {}');
+    assert.deepEqual([callbacks[0]?.additions, warnings.length], [[], 1]);
+  });
+
+  it('says what to add where a required credential has no source', () => {
+    const none = 'requires a credential, but nothing says which; none is sent.';
+    const add =
+      'Add x-ringback-value to the security scheme "K", with an expression for the property of the ' +
+      'request that has the credential, such as x-ringback-value: ';
+    const inside = '$request.body#/sinkCredential';
+    const basic = `'{${inside}/user}:{${inside}/password}'`;
+    for (const [scheme, wanted] of [
+      ['{ type: apiKey, in: header, name: X-Hook-Key }', `${add}'{${inside}/credential}'`],
+      ['{ type: http, scheme: basic }', `${add}${basic}`],
+      ['{ type: mutualTLS }', 'The security scheme "K" cannot be sent in a request'],
+    ] as const) {
+      const { callbacks, warnings } = withScheme(scheme);
+      const [warning = '', ...others] = warnings;
+      assert.deepEqual(others, []);
+      assert.ok(warning.endsWith(`${none} ${wanted}`), warning);
+      // What it says to add is then sent.
+      const value = /(?<=x-ringback-value: )'.*'$/u.exec(wanted)?.[0];
+      if (value === undefined) continue;
+      const again = withScheme(scheme.replace(' }', `, x-ringback-value: ${value} }`));
+      assert.deepEqual([callbacks[0]?.additions, again.warnings], [[], []]);
+      assert.equal(again.callbacks[0]?.additions.length, 1);
+    }
     const { warnings } = compile(
       `a: { '{$request.body#/url}': { post: { security: [{ Unknown: [] }] } } }`,
       body,
     );
     assert.equal(warnings.length, 1);
-    assert.match(warnings[0] ?? '', /requires a credential, but nothing says which/);
+    assert.match(warnings[0] ?? '', /The security scheme "Unknown" is not declared$/);
   });
 
   it('ends subscriptions with 410, or with the nearest declared status', () => {

@@ -286,6 +286,26 @@ describe('the API key of a callback', () => {
   }
 });
 
+describe('the API key of a callback whose request declares it beside the URL', () => {
+  it('is sent without x-ringback-value, and never shown', async () => {
+    const declared = keyed('header')
+      .replace('sinkCredential: { type: object } }', `sinkCredential: ${declaredKey} }`)
+      .replace(/,\s+x-ringback-value: '[^']*'/u, '');
+    assert.doesNotMatch(declared, /x-ringback-value/);
+    await using service = await serve(declared);
+    await using receiver = await receive();
+    const body = watched(receiver.url);
+    const { id, answer } = await service.subscribe({ path: '/watches', body });
+    await service.deliveries('seen');
+    const [request] = await receiver.waitFor(1);
+    assert.equal(request?.headers['hook_key'], token);
+    const texts = [answer.text, await textsOf(service, [`/subscriptions/${id}`]), service.logged()];
+    for (const text of texts) assert.equal(text.includes(token), false);
+  });
+});
+
+const declaredKey = '{ type: object, properties: { apiKey: { type: string } } }';
+
 describe('a scheme with x-ringback-value', () => {
   it('is sent as an API key, a cookie or basic credentials', async () => {
     const scheme = (declared: string): string =>

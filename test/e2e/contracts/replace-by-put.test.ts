@@ -71,8 +71,11 @@ describe('a PUT subscribe request', () => {
       return { status, json, id: String(json['subscriberId']) };
     };
     const url = 'http://127.0.0.1:9000/hook';
+    const empty = await put('zero');
     const first = await put('one', url);
     assert.equal(first.status, 201);
+    assert.deepEqual(await put('zero'), empty);
+    assert.equal(await service.stateOf(first.id), 'active');
     assert.deepEqual(await put('one', url), first);
     const second = await put('two', `${url}/2`);
     assert.equal(second.status, 200);

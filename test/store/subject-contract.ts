@@ -335,6 +335,8 @@ export function subjectContract(name: string, open: OpenSubject): void {
     });
 
     describe('a final delivery', () => {
+      const finals = onA.map(({ definition }) => definition);
+
       for (const kind of ['delivered', 'dead'] as const) {
         it(`ends the subscription when it is ${kind}`, async () => {
           const one = await subscribed({ callbacks: onA, subject: newId() });
@@ -342,21 +344,76 @@ export function subjectContract(name: string, open: OpenSubject): void {
           const [first] = await claimed(one);
           assert(first);
           const retried = settlementOf(first, 'released', clock.ms);
-          await on.store.settle({ ...retried, isFinal: true });
+          await on.store.settle({ ...retried, finals });
           assert.equal((await find(one.id))?.state, 'active', 'a retry is not the end');
           const [again] = await claimed(one);
           assert(again);
           const settled = await on.store.settle({
             ...settlementOf(again, kind, clock.ms),
-            isFinal: true,
+            finals,
           });
           assert(settled.kind === 'gone');
           assert.equal(settled.subscription, one.id);
           const ended = await find(one.id);
           assert.deepEqual([ended?.state, ended?.endReason], ['ended', 'final']);
           assert.equal(await reached({ subject: one.subject }), 0);
+          const { event, n } = again;
+          const retry = await on.store.edit('retryDelivery', { event, n, appNo: on.app.no });
+          assert.equal(retry.kind, 'ended');
         });
       }
+
+      it('waits for the others of its event, and not for callbacks that are not final', async () => {
+        const two = ['a', 'b'].map((event, at) => ({ ...callback(at, event), definition: 'two' }));
+        const callbacks = [...two, { ...callback(2, 'a'), definition: 'two' }, callback(3, 'a')];
+        const one = await subscribed({ callbacks, subject: newId() });
+        const { subject } = one;
+        await publish([{ subject }]);
+        await publish([{ subject, name: 'b' }]);
+        const found = (await claimed(one)).filter(({ eventName }) => eventName === 'a');
+        const [event, other] = found.toSorted((a, b) => a.callback - b.callback);
+        assert(found.length === 3 && event !== undefined && other !== undefined);
+        const settle = async (settled: Leased, outcome: 'delivered' | 'dead') =>
+          on.store.settle({ ...settlementOf(settled, outcome, clock.ms), finals: ['two'] });
+        assert.equal((await settle(event, 'delivered')).kind, 'settled');
+        assert.equal((await find(one.id))?.state, 'active', 'the other URL is still to be sent to');
+        assert.equal((await settle(other, 'dead')).kind, 'gone');
+        assert.equal((await find(one.id))?.endReason, 'final');
+      });
+
+      it('of several that are settled together ends its subscription once', async () => {
+        const two = ['a', 'a'].map((event, at) => ({ ...callback(at, event), definition: 'two' }));
+        const one = await subscribed({ callbacks: two, subject: newId() });
+        await publish([{ subject: one.subject }]);
+        const found = await claimed(one);
+        assert.equal(found.length, 2);
+        const settled = await Promise.all(
+          found.map(async (leased) =>
+            on.store.settle({ ...settlementOf(leased, 'delivered', clock.ms), finals: ['two'] }),
+          ),
+        );
+        assert.deepEqual(settled.map(({ kind }) => kind).toSorted(), ['gone', 'settled']);
+        assert.equal((await find(one.id))?.endReason, 'final');
+      });
+
+      it('that a replay sends again ends nothing that came later', async () => {
+        const resource = digest('PUT /again').toString();
+        const earlier = await subscribed({ callbacks: onA, subject: 'again', resource });
+        await publish([{ subject: 'again' }]);
+        const [first] = await claimed(earlier);
+        assert(first);
+        await on.store.settle({ ...settlementOf(first, 'delivered', clock.ms), finals });
+        const later = await subscribed({ callbacks: onA, subject: 'again', resource });
+        const { event, n } = first;
+        const again = await on.store.edit('retryDelivery', { event, n, appNo: on.app.no });
+        assert.equal(again.kind, 'ended');
+        const late = await on.store.settle({
+          ...settlementOf(first, 'delivered', clock.ms),
+          finals,
+        });
+        assert.equal(late.kind, 'stale');
+        assert.equal((await find(later.id))?.state, 'active');
+      });
     });
   });
 }

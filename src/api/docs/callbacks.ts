@@ -152,7 +152,10 @@ function answers(view: View, called: JsonObject, callback: CallbackDefinition): 
   const declared = callback.statuses.filter((status) => status !== 'default');
   const shown = new Set([...(declared.some(isReceived) ? [] : ['2XX']), ...declared, ends]);
   const rows = [...shown].map((status) => {
-    const meaning = isReceived(status) ? 'Delivered.' : 'Retried.';
+    const delivered = callback.isFinal
+      ? 'Delivered. It is final: the subscription ends.'
+      : 'Delivered.';
+    const meaning = isReceived(status) ? delivered : 'Retried.';
     return html`<li>
       <span class="status">${status.replace(/XX$/u, 'xx')}</span>
       <span>

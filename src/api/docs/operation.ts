@@ -1,8 +1,12 @@
 // One operation: description, authentication, request and responses.
 import { type JsonObject, isObject, own } from '../../contract/document/document.ts';
 import type { Contract, Operation, Parameter } from '../../contract/model/contract.ts';
-import { takenFrom } from '../../contract/report/report.ts';
-import { schemeText, securityText, type RichText } from '../../contract/report/descriptions.ts';
+import {
+  schemeText,
+  securityText,
+  takenFrom,
+  type RichText,
+} from '../../contract/report/descriptions.ts';
 import { scopeOf } from '../operations/authenticate.ts';
 import { variantView, variantsView } from './callbacks.ts';
 import { exampleView } from './example.ts';

@@ -260,14 +260,15 @@ function variantRows({ name, needs, needsAny, status, callbacks, example }: Vari
 }
 
 function callbackRows({ label, does, matches, ...callback }: CallbackReport): Row[] {
-  const { inactive, repairs, sends, unsubscribeStatus } = callback;
+  const { inactive, repairs, sends, unsubscribeStatus, isFinal } = callback;
+  const final = isFinal ? '; final: once it is delivered or dead, the subscription ends' : '';
   const ends =
     unsubscribeStatus === 410 ? '' : `; status ${unsubscribeStatus} from the receiver unsubscribes`;
   if (inactive !== undefined) {
     return [{ indent: 6, label, text: `inactive: ${inactive}`, style: 'yellow' }];
   }
   return [
-    { indent: 6, label, text: `${does}, matches ${matches}${ends}` },
+    { indent: 6, label, text: `${does}, matches ${matches}${ends}${final}` },
     ...sends.map((one): Row => {
       const kind = one.isCredential ? 'credential, ' : '';
       const text = `with ${one.in} ${one.name}: ${kind}${one.value}`;

@@ -257,6 +257,8 @@ export interface VariantReport {
     }[];
     repairs: readonly string[];
     unsubscribeStatus: number;
+    /** Once it is delivered or dead, the subscription ends. */
+    isFinal: boolean;
     /** Why it is never sent. */
     inactive?: string;
   }[];

@@ -327,6 +327,26 @@ components: { securitySchemes: { K: { type: apiKey, in: header, name: K, x-ringb
     assert.match(warnings[0] ?? '', /The security scheme "Unknown" is not declared$/);
   });
 
+  it('knows which callbacks are final', () => {
+    const { callbacks } = compile(
+      `
+a: { '{$request.body#/url}': { x-ringback-final: true, post: {}, put: { x-ringback-final: false } } }
+b: { '{$request.body#/url}': { post: { x-ringback-final: true } } }
+c: { '{$request.body#/url}': { post: {} } }`,
+      body,
+    );
+    assert.deepEqual(
+      callbacks.map(({ isFinal }) => isFinal),
+      [false, true, true, false],
+    );
+    for (const bad of ['yes', '1', 'null', "'true'"]) {
+      const key = `{ x-ringback-final: ${bad}, post: {} }`;
+      assert.throws(() => compile(`a: { '{$request.body#/url}': ${key} }`, body), {
+        message: /Cannot read x-ringback-final at .*: it is .*, expected true or false/,
+      });
+    }
+  });
+
   it('ends subscriptions with 410, or with the nearest declared status', () => {
     const status = 'x-ringback-unsubscribe-status';
     const { callbacks } = compile(

@@ -86,6 +86,7 @@ function compileItem(written: Written, draft: DeclaredOperation): CompiledCallba
         statuses: entries(child(place, 'responses')).map(([status]) => statusName(status)),
         additions: compileAdditions(callback, target.target),
         unsubscribeStatus: unsubscribeStatus([place, item, rootOf(item)]),
+        isFinal: isFinal([place, item]),
       },
     };
   });
@@ -173,4 +174,16 @@ function unsubscribeStatus(places: readonly RefNode[]): number {
     throw errorAt(place, 'read the status', `it is ${found}, expected 200 to 599`);
   }
   return goneStatus;
+}
+
+/** The nearest place that says so wins. */
+function isFinal(places: readonly RefNode[]): boolean {
+  for (const holder of places) {
+    const place = child(holder, 'x-ringback-final');
+    if (place === undefined) continue;
+    if (typeof place.value === 'boolean') return place.value;
+    const found = JSON.stringify(place.value);
+    throw errorAt(place, 'read x-ringback-final', `it is ${found}, expected true or false`);
+  }
+  return false;
 }

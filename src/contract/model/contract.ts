@@ -198,6 +198,8 @@ export interface CallbackDefinition {
   additions: readonly Addition[];
   /** The receiver's status that ends the subscription. */
   unsubscribeStatus: number;
+  /** `x-ringback-final`: once its delivery is delivered or dead, the subscription ends. */
+  isFinal: boolean;
 }
 
 /** Built from the subscribe request, and the same in each attempt. */

@@ -10,6 +10,7 @@ import type {
   Operation,
   Scheme,
   Subscribe,
+  Unsubscribe,
 } from '../model/contract.ts';
 import type { Expression } from '../expression/expression.ts';
 import type { Part, Template } from '../expression/template.ts';
@@ -101,10 +102,18 @@ export function describeEnds({ operationId, role }: Operation, { operations }: C
     (one) => one.role.kind === 'unsubscribe' && one.role.of.includes(operationId),
   );
   const { subject, expiresMs = subject && limits.subjectKeepMs } = role;
+  const callbacks = role.variants.flatMap((variant) => variant.callbacks);
+  const finals = new Set(callbacks.filter(({ isFinal }) => isFinal).map(({ label }) => label));
   return [
+    ...[...finals].map((label) => `callback ${label}, once it is delivered or dead`),
     ...ended.map(({ method, path }) => `${method} ${path}`),
     ...(expiresMs === undefined ? [] : [`${printDuration(expiresMs)} after it was made`]),
   ];
+}
+
+/** Where an unsubscribe operation takes the subscriber id. */
+export function takenFrom({ id }: Unsubscribe): string {
+  return id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
 }
 
 /** `a key in header X-API-Key, or a key in query api_key and the app id in header X-APP-ID`. */

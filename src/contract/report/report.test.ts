@@ -100,6 +100,7 @@ describe('makeReport', () => {
       sends: [],
       repairs: [],
       unsubscribeStatus: 404,
+      isFinal: false,
       inactive: undefined,
     });
     assert.equal(anything?.does, 'PUT to the URL in the request body at /url');

@@ -11,7 +11,6 @@ import type {
   Contract,
   Operation,
   Owner,
-  Unsubscribe,
   Variant,
 } from '../model/contract.ts';
 import { unfilled } from '../compile/answer-shape.ts';
@@ -37,6 +36,7 @@ import {
   describeSource,
   describeSubject,
   describeTarget,
+  takenFrom,
 } from './descriptions.ts';
 
 export interface Report {
@@ -116,6 +116,8 @@ export interface CallbackReport {
   repairs: readonly string[];
   /** The receiver's status that ends the subscription. */
   unsubscribeStatus: number;
+  /** Once it is delivered or dead, the subscription ends. */
+  isFinal: boolean;
   /** Why it is never sent. */
   inactive: string | undefined;
 }
@@ -271,7 +273,8 @@ export function reportCallback(
   definition: CallbackDefinition,
   holder: Pick<Tried, 'operation' | 'variant'>,
 ): CallbackReport {
-  const { label, target, method, event, additions, repairs, unsubscribeStatus } = definition;
+  const { label, target, method, event, additions, repairs } = definition;
+  const { unsubscribeStatus, isFinal } = definition;
   const expressions = [...expressionsOf(target ?? []), ...expressionsOf(event)];
   return {
     label,
@@ -287,6 +290,7 @@ export function reportCallback(
     sends: additions.map(reportAddition),
     repairs,
     unsubscribeStatus,
+    isFinal,
     inactive: neverRegistered(definition, holder),
   };
 }
@@ -302,11 +306,6 @@ function reportUnsubscribe(contract: Contract, operation: Operation): Unsubscrib
   if (role.kind !== 'unsubscribe') return [];
   const takes = takenFrom(role);
   return [{ ...calledBy(contract, operation), takes, status: role.answer?.status }];
-}
-
-/** Where an unsubscribe operation takes the subscriber id. */
-export function takenFrom({ id }: Unsubscribe): string {
-  return id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
 }
 
 function reportErrors(contract: Contract, file: string): WarningReport[] {

@@ -4,6 +4,7 @@ import type { CallbackDefinition } from '../../contract/model/contract.ts';
 import type { World } from '../../core/base/world.ts';
 import type { SendResult } from '../../core/domain/attempt.ts';
 import { holderOf, type Leased } from '../../core/domain/delivery.ts';
+import { ownPrefix } from '../../core/domain/event.ts';
 import { classify, errorOf, goneStatus, type Outcome } from '../../core/domain/outcome.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Sender } from '../../egress/http/send.ts';
@@ -210,7 +211,7 @@ async function send(
   return { kind: 'held', waitMs: limits.ownFailureWaitMs };
 }
 
-type SettlementBody = Pick<Settlement, 'outcome' | 'attempt'>;
+type SettlementBody = Pick<Settlement, 'outcome' | 'attempt' | 'finals'>;
 
 function settleUnsent(it: Unsent, nowMs: number): SettlementBody {
   if (it.kind === 'ended') return { outcome: { kind: 'cancelled' }, attempt: undefined };
@@ -232,7 +233,7 @@ interface SentAttempt {
 function settle(deps: DeliverDeps, it: SentAttempt): SettlementBody {
   const { leased, target, pass, sent, isDoubtful } = it;
   const nowMs = deps.nowMs();
-  const { definition } = deps.prepare(target);
+  const { definition, finals } = deps.prepare(target);
   const unsubscribeStatus = unsubscribeStatusOf(definition);
   const classified = classify(sent.result, {
     tries: leased.tries,
@@ -260,7 +261,10 @@ function settle(deps: DeliverDeps, it: SentAttempt): SettlementBody {
     response: answered && keptResponse(answered, outcome.kind === 'delivered'),
     warning: answered && undeclared(definition, answered.status, outcome.kind === 'delivered'),
   };
-  return { outcome, attempt: record };
+  // A ping, which any callback receives, is not the event that the callback is for.
+  if (finals === undefined || leased.eventName.startsWith(ownPrefix))
+    return { outcome, attempt: record };
+  return { outcome, attempt: record, finals };
 }
 
 function messageOf(result: SendResult, path: string | undefined): string | undefined {

@@ -23,8 +23,8 @@ export interface DeliveryTelemetry {
   attempted(leased: Leased, target: Target, settlement: Settlement): void;
   /** The outcome of a delivery was committed. */
   settled(leased: Leased, settlement: Settlement): void;
-  /** The receiver asked to unsubscribe, and its subscription has ended. */
-  gone(leased: Leased, subscription: string): void;
+  /** The subscription ended: the receiver asked to unsubscribe, or the delivery was the final one. */
+  gone(leased: Leased, subscription: string, settlement: Settlement): void;
 }
 
 export interface DeliveryTelemetryDeps {
@@ -46,7 +46,8 @@ export function createDeliveryTelemetry({
     attempted: (leased, target, settlement) => {
       const trace = tracer && deliveryTrace(tracer, leased);
       const { kind } = settlement.outcome;
-      const isLogged = kind === 'dead' || kind === 'gone' || log?.isLevelEnabled('debug') === true;
+      const isEnding = kind === 'dead' || kind === 'gone' || settlement.finals !== undefined;
+      const isLogged = isEnding || log?.isLevelEnabled('debug') === true;
       if (isLogged || trace?.context.isSampled === true) targets.set(leased, target);
       if (trace?.context.isSampled === true) {
         const span = attemptSpan(trace, { leased, settlement, target });
@@ -74,12 +75,14 @@ export function createDeliveryTelemetry({
       const facts = { ...namesOf(leased, target, tracer), ...endFacts(settlement, level) };
       log[level](facts, `delivery ${outcome.kind}`);
     },
-    gone: (leased, subscription) => {
+    gone: (leased, subscription, { outcome }) => {
       const target = targets.get(leased);
       const names = target && namesOf(leased, target, tracer);
       log?.info(
         { ...names, subscription: withPrefix('sub', subscription) },
-        'subscription ended by its receiver',
+        outcome.kind === 'gone'
+          ? 'subscription ended by its receiver'
+          : 'subscription ended with its final callback',
       );
     },
   };

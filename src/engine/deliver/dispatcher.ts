@@ -25,8 +25,8 @@ export interface DispatcherDeps {
   /** This node: its current number, and whether it may work. */
   self: { no(): number; mayWork(): boolean };
   deliver: (leased: Leased, start: Start) => Promise<Settlement>;
-  /** The subscription ended because its receiver answered that it wants no more callbacks. */
-  onGone: (subscription: string, leased: Leased) => void;
+  /** The subscription ended with the delivery: its receiver wants no more callbacks, or it was the final one. */
+  onGone: (subscription: string, leased: Leased, settlement: Settlement) => void;
   /** The receiver of a lane has failed long enough to disable the subscription. Never rejects. */
   onOverdue: (overdue: Overdue) => Promise<void>;
   /** An attempt begins, or its outcome was committed. */
@@ -251,7 +251,7 @@ export class Dispatcher implements LeaseOffer, DeliverySink {
     window: Window,
     { settlement, settled }: { settlement: Settlement; settled: Settled | undefined },
   ): void {
-    if (settled?.kind === 'gone') this.#deps.onGone(settled.subscription, leased);
+    if (settled?.kind === 'gone') this.#deps.onGone(settled.subscription, leased, settlement);
     const isWritten = settled !== undefined && settled.kind !== 'stale';
     if (isWritten) this.#deps.onMoved(leased, settlement);
     const isCapped =

@@ -90,9 +90,9 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
     store,
     self,
     deliver: (leased, start) => deliver(deps, leased, start),
-    onGone: (subscription, leased) => {
+    onGone: (subscription, leased, settlement) => {
       invalidation.changed(subscription, 'ended');
-      telemetry.gone(leased, subscription);
+      telemetry.gone(leased, subscription, settlement);
       const appNo = invalidation.targets.appOf(leased.callback);
       if (appNo !== undefined) changes.subscription(appNo, subscription);
     },

@@ -13,6 +13,8 @@ export interface PreparedTarget {
    * The callback of the contract that the subscription was made by, if the contract still has it.
    */
   definition: CallbackDefinition | undefined;
+  /** See Settlement.finals. */
+  finals: readonly string[] | undefined;
   /** Including those that are no longer valid. */
   secrets: readonly SigningSecret[];
   headers: readonly Header[];
@@ -34,13 +36,16 @@ const prepared = Symbol('prepared');
 type MaybePrepared = Target & { [prepared]?: PreparedTarget };
 
 export function createPrepare(ring: KeyRing, contracts: readonly Contract[]): Prepare {
-  const definitionOf = createDefinitionOf(contracts);
+  const definitionsFor = createDefinitionsFor(contracts);
   return (target: MaybePrepared) => {
     const found = target[prepared];
     if (found !== undefined) return found;
     const owner = { appId: target.appId, subscriptionId: target.subscription };
+    const definitions = definitionsFor(target);
+    const definition = definitions?.get(target.definition);
     const made = {
-      definition: definitionOf(target),
+      definition,
+      finals: definition?.isFinal === true ? finalsAmong(definitions) : undefined,
       secrets: openSecrets(ring, owner, target.secrets),
       ...headersOf(openHeaders(ring, owner, target.headers), target),
     };
@@ -49,21 +54,24 @@ export function createPrepare(ring: KeyRing, contracts: readonly Contract[]): Pr
   };
 }
 
+type Definitions = ReadonlyMap<string, CallbackDefinition>;
+
 /**
  * Indexed by contract, operation and definition, because every delivery of a large fan-out looks
  * one up.
  */
-function createDefinitionOf(
+function createDefinitionsFor(
   contracts: readonly Contract[],
-): (target: Target) => CallbackDefinition | undefined {
+): (target: Target) => Definitions | undefined {
   const all = new Map(contracts.map(({ title, operations }) => [title, definitionsOf(operations)]));
-  return ({ contract, operation, definition }) =>
-    all.get(contract)?.get(operation)?.get(definition);
+  return ({ contract, operation }) => all.get(contract)?.get(operation);
 }
 
-function definitionsOf(
-  operations: Contract['operations'],
-): Map<string, Map<string, CallbackDefinition>> {
+function finalsAmong(definitions: Definitions = new Map()): string[] {
+  return [...definitions.values()].filter(({ isFinal }) => isFinal).map(({ id }) => id);
+}
+
+function definitionsOf(operations: Contract['operations']): Map<string, Definitions> {
   return new Map(
     operations.map(({ operationId, role }) => {
       const variants = role.kind === 'subscribe' ? role.variants : [];

@@ -286,8 +286,11 @@ export interface Work extends WorkOffers {
 
 export interface Settlement extends DeliveryName {
   lease: number;
-  /** If this ends the delivery with success or failure, it ends the subscription in the same transaction. */
-  isFinal?: boolean;
+  /**
+   * The definitions of the final callbacks of its operation, if its own is one: once it is delivered or dead, the
+   * subscription ends in the same transaction, unless its event is still pending for another one of them.
+   */
+  finals?: readonly string[] | undefined;
   outcome:
     | { kind: 'delivered' }
     | { kind: 'retry'; dueMs: number }

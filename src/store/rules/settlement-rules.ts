@@ -22,11 +22,11 @@ export function endStateOf(outcome: Outcome, lane: Pick<Lane, 'state'>): EndStat
   }
 }
 
-/** Why the settlement ends the subscription of its delivery; undefined if it does not. */
-export function endReasonOf({ outcome, isFinal }: Settlement): 'gone' | 'final' | undefined {
+/** Why the settlement may end the subscription of its delivery; undefined if it does not: see endOwner(). */
+export function endReasonOf({ outcome, finals }: Settlement): 'gone' | 'final' | undefined {
   if (outcome.kind === 'gone') return 'gone';
   const isOver = outcome.kind === 'delivered' || outcome.kind === 'dead';
-  return isFinal === true && isOver ? 'final' : undefined;
+  return finals !== undefined && isOver ? 'final' : undefined;
 }
 
 /** When it is due again. An ordered delivery keeps its order number: its lane waits for it. */

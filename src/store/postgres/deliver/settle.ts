@@ -62,8 +62,9 @@ export async function settleAll(
     const callback = last && done.owners.get(last.i);
     const reason = last && endReasonOf(last.settlement);
     if (last !== undefined && reason !== undefined && callback !== undefined) {
-      const { event, n } = last.settlement;
-      replies[last.i] = await tx.run(endOwner({ event, n, callback, reason }, nowMs));
+      const { event, n, finals } = last.settlement;
+      const gone = await tx.run(endOwner({ event, n, finals, callback, reason }, nowMs));
+      if (gone !== undefined) replies[last.i] = gone;
     }
   }
   return { replies, returnedCount, facts, changes };
@@ -201,7 +202,7 @@ function laneAfter(
     const after = laneSettled(lane, nowMs, laneOutcome(settlement, nowMs));
     if (isLast(lane, after, nowMs)) last.push(i);
     lane = { ...lane, ...after };
-    if (endReasonOf(settlement) === undefined) times = after ?? times; // Otherwise the lane ends.
+    if (endReasonOf(settlement) !== 'gone') times = after ?? times; // Otherwise the lane ends.
   }
   return { lane, last, times };
 }

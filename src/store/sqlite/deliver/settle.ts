@@ -112,8 +112,13 @@ function prepareSettle(db: DatabaseSync): Settle {
     Object.assign(lane, times);
     const reason = endReasonOf(settlement);
     if (reason !== undefined) {
-      met.clear(); // All lanes of the subscription end as well.
-      return runScript(endOwner({ event, n, callback: integer(row, 'callback'), reason }, nowMs));
+      const { finals } = settlement;
+      const ending = { event, n, callback: integer(row, 'callback'), reason, finals };
+      const ended = runScript(endOwner(ending, nowMs));
+      if (ended !== undefined) {
+        met.clear(); // All lanes of the subscription ended as well.
+        return ended;
+      }
     }
     if (times !== undefined) changes?.set(laneNo, times);
     return isOverdue ? { kind: 'overdue', ...owner } : settledIn(lane);

@@ -44,7 +44,7 @@ describe('work', () => {
     'a success': { ...named, outcome: { kind: 'delivered' }, attempt: attempt({}) },
     'a final success': {
       ...named,
-      isFinal: true,
+      finals: ['done {$request.body#/url} POST'],
       outcome: { kind: 'delivered' },
       attempt: undefined,
     },

@@ -227,16 +227,9 @@ function unpackLeased(from: Unpacking): Leased {
 
 function packSettlements(to: Packing, settlements: readonly Settlement[]): void {
   to.list.push(settlements.length);
-  for (const { event, n, lease, isFinal = false, outcome, attempt } of settlements) {
+  for (const { event, n, lease, finals, outcome, attempt } of settlements) {
     const isDelivered = outcome.kind === 'delivered';
-    to.list.push(
-      event,
-      n,
-      lease,
-      isFinal,
-      isDelivered ? undefined : outcome,
-      attempt !== undefined,
-    );
+    to.list.push(event, n, lease, finals, isDelivered ? undefined : outcome, attempt !== undefined);
     if (attempt !== undefined) packAttempt(to, attempt);
   }
 }
@@ -247,10 +240,14 @@ function unpackSettlements(from: Unpacking): Settlement[] {
     event: from.next(),
     n: from.next(),
     lease: from.next(),
-    ...(from.next<boolean>() ? { isFinal: true } : {}),
+    ...finalsFrom(from.next()),
     outcome: from.next<Settlement['outcome'] | undefined>() ?? { kind: 'delivered' },
     attempt: from.next<boolean>() ? unpackAttempt(from) : undefined,
   }));
+}
+
+function finalsFrom(finals: Settlement['finals']): Pick<Settlement, 'finals'> {
+  return finals === undefined ? {} : { finals };
 }
 
 function packAttempt(to: Packing, attempt: AttemptRecord): void {

@@ -5,8 +5,8 @@ import type { DeliveryName } from '../../../core/domain/delivery.ts';
 import type { EndReason } from '../../../core/domain/subscription.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Settled } from '../../port/delivery-verbs.ts';
-import { integer, text } from '../../sql/row.ts';
-import { all, only, type Script } from '../../sql/statement.ts';
+import { integer, text, type Row } from '../../sql/row.ts';
+import { all, first, forEach, only, type Script } from '../../sql/statement.ts';
 import { leaveSubscription, raiseVersion } from './patterns.ts';
 import { noticeGone } from '../shared/notices.ts';
 import type { Edit, Read } from '../shared/verb.ts';
@@ -31,6 +31,17 @@ export const endSubscriptionSql = {
     from callback join subscription on subscription.no = callback.subscription
     where callback.no = ?1`,
   lanes: 'select no from lane where subscription = ?1 order by no',
+  others: `
+    select other.no, other.definition, case when other.event = own.event then 1 else 0 end as is_alike
+    from callback as own join callback as other on other.subscription = own.subscription
+    where own.no = ?1 and other.no <> own.no and other.lane is not null`,
+  fanOut: 'select callback from fanout where event = ?1',
+  pending: `
+    select n from delivery_live
+    where event = ?1 and n >= ?2 - ?3 and n <= ?2 + ?3 and callback = ?4 limit 1`,
+  over: `
+    select n from delivery_done
+    where event = ?1 and n >= ?2 - ?3 and n <= ?2 + ?3 and callback = ?4 limit 1`,
 } as const;
 
 export interface EndingSubscription {
@@ -54,19 +65,21 @@ export function* endSubscription(ending: EndingSubscription): Script<void> {
 }
 
 /**
- * The receiver of a delivery wants no more, or it was the last one: ends the subscription of the callback, as an
- * unsubscribe would. If it is gone, a notice is written, if any callback is subscribed to that.
+ * The receiver of a delivery wants no more, or it was the final one: ends the subscription of the callback, as an
+ * unsubscribe would. If it is gone, a notice is written, if any callback is subscribed to that. Undefined: a final
+ * callback of the subscription has yet to receive the event.
  */
 export function* endOwner(
-  { callback, event, n, reason }: DeliveryName & { callback: number; reason: 'gone' | 'final' },
+  { callback, reason, finals = [], ...name }: EndingDelivery,
   nowMs: number,
-): Script<Settled> {
+): Script<Settled | undefined> {
+  if (reason === 'final' && (yield* isAwaited({ ...name, callback, finals }))) return undefined;
   const row = yield* only(endSubscriptionSql.owner, callback);
   const no = integer(row, 'no');
   const appNo = integer(row, 'app');
   if (text(row, 'state') !== 'ended') {
     yield* endSubscription({ no, appNo, reason, nowMs });
-    if (reason === 'gone') yield* noticeGone({ appNo, event, n }, nowMs);
+    if (reason === 'gone') yield* noticeGone({ appNo, ...name }, nowMs);
   }
   const lanes = yield* all(endSubscriptionSql.lanes, no);
   return {
@@ -74,6 +87,41 @@ export function* endOwner(
     subscription: text(row, 'id'),
     lanes: lanes.map((lane) => integer(lane, 'no')),
   };
+}
+
+interface EndingDelivery extends DeliveryName {
+  callback: number;
+  reason: 'gone' | 'final';
+  finals?: readonly string[] | undefined;
+}
+
+/**
+ * Whether another final callback of the subscription is still to receive the event: a list of URLs makes several. The
+ * one that ends last ends the subscription; their settlements wait for each other by the lock of the app.
+ */
+function* isAwaited({
+  event,
+  n,
+  callback,
+  finals,
+}: DeliveryName & { callback: number; finals: readonly string[] }): Script<boolean> {
+  const rows = yield* all(endSubscriptionSql.others, callback);
+  const others = rows.filter((row) => finals.includes(text(row, 'definition')));
+  if (others.length === 0) return false;
+  // Deliveries of one subscription are next to each other, but for a large event that they match by several patterns.
+  const places = others.map((row) => {
+    return [event, n, limits.targetsAtOnceMax, integer(row, 'no')] as const;
+  });
+  // Read before the deliveries: what a fan-out inserts in between is then found among them.
+  const fanOut = yield* first(endSubscriptionSql.fanOut, event);
+  const pending = yield* forEach(endSubscriptionSql.pending, places);
+  if (pending.length > 0) return true;
+  if (fanOut === undefined) return false;
+  const isAhead = (row: Row): boolean =>
+    integer(row, 'is_alike') === 1 && integer(row, 'no') > integer(fanOut, 'callback');
+  const ahead = places.filter((_, i) => isAhead(others[i] ?? {}));
+  const over = yield* forEach(endSubscriptionSql.over, ahead);
+  return over.length < ahead.length;
 }
 
 // Unsubscribe: ends a subscription of the app; ending it again changes nothing.

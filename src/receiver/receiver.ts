@@ -11,9 +11,8 @@ import {
 import { ForgeryError } from './forgery.ts';
 import { type Head, type HeadersLike, readHead } from './head.ts';
 import { receiverLimits } from './limits.ts';
-import { readSecrets } from './secrets.ts';
+import { isSigned, readSecrets } from './secrets.ts';
 import { type SeenIds, shareWork } from './seen.ts';
-import { isSigned } from './signature.ts';
 
 // The entry point of `ringback/receiver`: everything public is exported here.
 export type { NodeRequest } from './body.ts';

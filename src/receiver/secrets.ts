@@ -1,5 +1,6 @@
 // The secrets that signatures are verified with: shared secrets (`whsec_…`) and public keys (`whpk_…`). A mistake
 // is found when the receiver is created, and no message ever contains any part of a secret.
+import type { Head, Signature } from './head.ts';
 import { receiverLimits } from './limits.ts';
 
 /** A key for WebCrypto, and the version of the signatures that it verifies. */
@@ -104,7 +105,7 @@ function mistake(why: string): TypeError {
 }
 
 /** The bytes, or undefined if the text is not canonical base64. */
-export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) return undefined;
   let binary: string;
   try {
@@ -114,4 +115,51 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined 
   }
   if (btoa(binary) !== text) return undefined;
   return Uint8Array.from(binary, (char) => char.charCodeAt(0));
+}
+
+/** Length of a signature of each version, before base64. */
+const signatureBytes = { v1: 32, v1a: 64 } as const;
+
+/**
+ * Whether a signature in the header is by one of the secrets, over `id.timestamp.body`. WebCrypto compares in constant
+ * time; all are tried regardless of the result, so that timing does not reveal which one matches.
+ */
+export async function isSigned(
+  verifiers: readonly Verifier[],
+  head: Head,
+  body: Uint8Array,
+): Promise<boolean> {
+  const signed = signedBytes(head, body);
+  let isGood = false;
+  // Sequentially: WebCrypto copies the whole body for each.
+  for (const verifier of verifiers) {
+    for (const signature of head.signatures) {
+      if (await isBy(verifier, signature, signed)) isGood = true;
+    }
+  }
+  return isGood;
+}
+
+function signedBytes({ id, timestamp }: Head, body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const prefix = new TextEncoder().encode(`${id}.${timestamp}.`);
+  const signed = new Uint8Array(prefix.length + body.length);
+  signed.set(prefix);
+  signed.set(body, prefix.length);
+  return signed;
+}
+
+/**
+ * The kind of the secret determines the algorithm, never the header, which only selects the signatures to
+ * check.
+ */
+async function isBy(
+  { version, key }: Verifier,
+  signature: Signature,
+  signed: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  if (signature.version !== version) return false;
+  const bytes = decodeBase64(signature.text);
+  if (bytes === undefined || bytes.length !== signatureBytes[version]) return false;
+  const algorithm = version === 'v1' ? 'HMAC' : 'Ed25519';
+  return crypto.subtle.verify(algorithm, await key(), bytes, signed);
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { RefusalPace } from '../../src/engine/admission/refusal-pace.ts';
+import { RefusalPace } from '../../src/engine/admission/admission.ts';
 import { frozenWorld, type FrozenWorld } from '../api/frozen-world.ts';
 
 const { refusalsAtOnceMax, refusalEveryMs, refusalDelayMaxMs } = limits;

@@ -2,12 +2,14 @@
 import { bounds } from '../document/bounds.ts';
 import {
   type RefNode,
+  at,
   child,
   describe,
   entries,
   errorAt,
   items,
   nameOf,
+  rootOf,
   text,
   warn,
 } from '../document/ref-node.ts';
@@ -15,7 +17,6 @@ import { makeValidator } from '../schema/schema.ts';
 import { type Encoding, type Operation, type Parameter, type Style, styles } from './contract.ts';
 import { compileContent, essenceOf, isJson } from './media.ts';
 import { credentialTest } from './security.ts';
-import { serverPath } from './server-path.ts';
 
 export interface DeclaredOperation extends Pick<
   Operation,
@@ -23,7 +24,7 @@ export interface DeclaredOperation extends Pick<
 > {
   /** As in the document, without the path of the server. */
   path: string;
-  /** In front of the path: see server-path.ts. */
+  /** In front of the path: see serverPath(). */
   serverPath: string;
   place: RefNode;
 }
@@ -299,4 +300,51 @@ function styleOf(place: RefNode, kind: Parameter['in']): Style {
 
 function explodes(declared: unknown, style: Style): boolean {
   return typeof declared === 'boolean' ? declared : style === 'form' || style === 'deepObject';
+}
+
+/**
+ * The path that the servers of an operation put in front of it, else those of its path, else those of the document.
+ * Without a trailing slash. Only the path counts: Ringback is reached at its own host.
+ */
+function serverPath(operation: RefNode, item: RefNode): string {
+  for (const holder of [operation, item, rootOf(operation)]) {
+    const list = child(holder, 'servers');
+    const [server] = items(list);
+    if (server !== undefined) return pathOf(server);
+  }
+  return '';
+}
+
+/** A relative URL is one on the host of Ringback, whose folder is the root. */
+function pathOf(server: RefNode): string {
+  const given = text(server, 'url') ?? '';
+  const url = withVariables(server, given)
+    .replace(`${empty}:`, 'http:')
+    .replace(hostWithEmpty, '$1//localhost');
+  const parsed = URL.parse(url, 'http://localhost/');
+  if (parsed !== null && /^https?:$/u.test(parsed.protocol)) {
+    return parsed.pathname.replaceAll(empty, '').replaceAll(/\/+/gu, '/').replace(/\/$/u, '');
+  }
+  const expected = 'expected an http or https URL, or a path';
+  warn(server, `the URL is "${given}", ${expected}; the paths are served under "/"`);
+  return '';
+}
+
+/**
+ * Stands for an empty value while the URL is parsed, because the parser reads `//v1` as a host, and
+ * the first segment behind `https:///` too.
+ */
+const empty = 'ringback--empty';
+const hostWithEmpty = new RegExp(`^([^/?#:]*:)?//[^/?#]*${empty}[^/?#]*`, 'u');
+
+function withVariables(server: RefNode, url: string): string {
+  return url.replaceAll(/\{([^{}]+)\}/gu, (_whole, name: string) => {
+    const value = at(server, 'variables', name, 'default')?.value;
+    if (typeof value === 'string' || typeof value === 'number') return String(value) || empty;
+    warn(
+      server,
+      `the variable "${name}" has no default, which OpenAPI requires; it counts as empty`,
+    );
+    return empty;
+  });
 }

@@ -135,6 +135,18 @@ describe('openapi.yaml', () => {
     }
   });
 
+  it('has the bodies of the variant multi under components/requestBodies', () => {
+    const bodies = '#/components/requestBodies/callbackMessage';
+    const source = readFileSync(join(import.meta.dirname, '..', '..', 'openapi.yaml'), 'utf8');
+    for (const [at, name] of ['inProgressUrl', 'failedUrl', 'successUrl'].entries()) {
+      const [, from = ''] = source.split(`'{$request.body#/${name}}':`);
+      assert.equal(
+        /requestBody: (?<body>.*)/u.exec(from)?.groups?.['body'],
+        `{ $ref: '${bodies}${at + 1}' }`,
+      );
+    }
+  });
+
   it('responds to every variant with id and secret, linked to unsubscribe', () => {
     for (const { answer } of variants) {
       assert.ok(answer);

@@ -55,6 +55,10 @@ describe('compileCallbacks', () => {
       'success',
     ]);
     assert.deepEqual(events(key(progress)), ['onEvent']);
+    const listed = ['a', 'b'].map((name) => key(`{$request.body#/${name}Urls/0}`));
+    assert.deepEqual(events(listed.join(', ')), ['a', 'b']);
+    const elements = [0, 1].map((at) => key(`{$request.body#/urls/${at}}`));
+    assert.deepEqual(events(elements.join(', ')), ['onEvent', 'onEvent']);
     const named = key(failed, 'x-ringback-event: no.*,');
     assert.deepEqual(events(`${key(progress)}, ${named}`), ['onEvent', 'no.*']);
     const taken = key('{$request.body#/takenUrl}');

@@ -33,6 +33,11 @@ function nameOf(key: string, readable: Declared): string {
   if (repaired.kind === 'unusable') return '';
   const [first] = expressionsOf(repaired.template);
   if (first === undefined) return '';
-  const segment = first.kind === 'body' ? first.pointer.at(-1) : 'name' in first ? first.name : '';
-  return (segment ?? '').replace(/[-_.]?ur[li]s?$/iu, '');
+  const pointer = first.kind === 'body' ? first.pointer : 'name' in first ? [first.name] : [];
+  return (pointer.findLast((token) => !isIndex(token)) ?? '').replace(/[-_.]?ur[li]s?$/iu, '');
+}
+
+/** Of a list, as in `/failedUrls/0`. */
+function isIndex(token: string): boolean {
+  return /^\d+$/u.test(token);
 }

@@ -93,7 +93,8 @@ export function fieldsOf(schema: Tree, options: TypeOptions): string {
   const fields = Object.keys(properties).map((name) => {
     const property = treeAt(properties, name);
     const isNeeded = required.includes(name);
-    const type = typeOf(property, options) + (isNeeded || !options.isAsked ? '' : ' | undefined');
+    const own = typeOf(property, options);
+    const type = isNeeded || !options.isAsked || own === 'unknown' ? own : `${own} | undefined`;
     return `${commentOf(property)}${keyOf(name)}${isNeeded ? '' : '?'}: ${type};`;
   });
   return `{\n${fields.join('\n')}\n}`;

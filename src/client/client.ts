@@ -28,14 +28,17 @@ import {
 } from './service-calls.ts';
 import { stream, type Frame, type StreamOptions } from './stream.ts';
 import {
+  exchangeCalls,
   subscribing,
   subscriptionCalls,
+  type ExchangeCalls,
   type Subscribing,
   type SubscriptionCalls,
 } from './subscription-calls.ts';
 
 export interface Client extends Subscribing, Publishing, ServiceCalls {
   subscriptions: SubscriptionCalls;
+  exchanges: ExchangeCalls;
   events: EventCalls;
   eventTypes: EventTypeCalls;
   deliveries: DeliveryCalls;
@@ -58,6 +61,7 @@ export function createClient(options: ClientOptions): Client {
     ...publishing(caller),
     ...serviceCalls(caller),
     subscriptions: subscriptionCalls(caller),
+    exchanges: exchangeCalls(caller),
     events: eventCalls(caller),
     eventTypes: eventTypeCalls(caller),
     deliveries: deliveryCalls(caller),
@@ -85,6 +89,7 @@ export type {
   ShownEvent,
 } from './event-calls.ts';
 export type {
+  ExchangeCalls,
   SubscribeOneInput,
   SubscribeManyInput,
   SubscribeEventInput,

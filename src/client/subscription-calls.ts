@@ -5,6 +5,9 @@ import type { Accepted, EventName } from './contract/event.ts';
 import type {
   EditSubscriptionBody,
   ListSubscriptionsQuery,
+  RegisterExchange200,
+  RegisterExchange201,
+  RegisterExchangeBody,
   RotateBody,
   Secret,
   SubscribeBody,
@@ -55,6 +58,17 @@ export interface SubscriptionCalls {
   ping(id: string, options?: CallOptions): Promise<Accepted>;
 }
 
+export interface ExchangeCalls {
+  /**
+   * Registers a request that your API has answered. Call it before the answer leaves. `registered` says whether the
+   * exchange makes a subscription.
+   */
+  register(
+    exchange: RegisterExchangeBody,
+    options?: KeyedOptions,
+  ): Promise<RegisterExchange200 | RegisterExchange201>;
+}
+
 export function subscribing({ call, send }: Caller): Subscribing {
   return {
     subscribe: async (input, options) => {
@@ -93,5 +107,11 @@ export function subscriptionCalls({ call }: Caller): SubscriptionCalls {
     rotateSecret: async (id, body = {}, options = {}) =>
       call('rotateSecret', { path: { id }, body }, options),
     ping: async (id, options) => call('pingSubscription', { path: { id } }, options),
+  };
+}
+
+export function exchangeCalls({ call }: Caller): ExchangeCalls {
+  return {
+    register: async (body, options) => call('registerExchange', { body }, options),
   };
 }

@@ -71,6 +71,10 @@ const methods: Record<string, (client: Client) => [string, PromiseLike<unknown>]
   'subscriptions.secret': (c) => ['getSecret', c.subscriptions.secret('sub_1')],
   'subscriptions.rotateSecret': (c) => ['rotateSecret', c.subscriptions.rotateSecret('sub_1')],
   'subscriptions.ping': (c) => ['pingSubscription', c.subscriptions.ping('sub_1')],
+  'exchanges.register': (c) => [
+    'registerExchange',
+    c.exchanges.register({ request: { method: 'POST', url: '/' }, response: { status: 201 } }),
+  ],
   'events.list': (c) => ['listEvents', c.events.list().page()],
   'events.get': (c) => ['getEvent', c.events.get('evt_1')],
   'eventTypes.list': (c) => ['listEventTypes', c.eventTypes.list().page()],

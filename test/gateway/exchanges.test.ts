@@ -1,88 +1,11 @@
 // What the gateway registers of the exchanges that pass through it, over real sockets: the API's answers stay as they
 // are, what it accepted is registered before its answer leaves, and what cannot be registered does not reach it.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Environment } from '../../src/config.ts';
-import type { StartOptions } from '../api/harness.ts';
-import { newFolder } from '../cli/ringback-process.ts';
-import { answering, bodyOf, startGateway, talk, valuesOf, type Gateway } from './stage.ts';
-
-const hook = '{$request.body#/callbackUrl}';
-const requestBody = {
-  required: true,
-  content: {
-    'application/json': {
-      schema: {
-        type: 'object',
-        required: ['copies'],
-        properties: { copies: { type: 'integer' }, callbackUrl: { type: 'string' } },
-      },
-    },
-  },
-};
-const jobId = { in: 'path', name: 'jobId', required: true, schema: { type: 'string' } };
-const job = {
-  description: 'The job',
-  content: { 'application/json': { schema: { properties: { jobId: {}, ref: {} } } } },
-};
-const document = {
-  openapi: '3.1.0',
-  info: { title: 'Printing', version: '1' },
-  components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
-  paths: {
-    '/jobs': {
-      get: { operationId: 'listJobs', responses: { 200: job } },
-      post: {
-        operationId: 'startJob',
-        requestBody,
-        responses: { 201: job },
-        callbacks: { onDone: { [hook]: { post: {} } } },
-      },
-    },
-    '/jobs/{jobId}': {
-      delete: { operationId: 'dropJob', parameters: [jobId], responses: { 204: job } },
-    },
-    '/orders': {
-      post: {
-        operationId: 'order',
-        requestBody,
-        responses: { 202: job },
-        callbacks: { onPaid: { [`${hook}/paid?ref={$response.body#/ref}`]: { post: {} } } },
-      },
-    },
-    '/hook': {
-      put: {
-        operationId: 'setHook',
-        requestBody,
-        responses: { 200: job },
-        callbacks: { onAny: { [hook]: { post: {} } } },
-      },
-    },
-  },
-};
+import { startPrinting } from './printing.ts';
+import { answering, bodyOf, talk, valuesOf, type Gateway } from './stage.ts';
 
 const callbackUrl = 'http://127.0.0.1:9000/done';
-
-async function startWith(
-  env: Environment = {},
-  options: Omit<StartOptions, 'env'> = {},
-): Promise<Gateway> {
-  await using folder = await newFolder();
-  const path = join(folder.path, 'api.json');
-  writeFileSync(path, JSON.stringify(document));
-  const gateway = await startGateway({ RINGBACK_CONTRACT: path, ...env }, options);
-  gateway.api.script = (request, socket) => {
-    const isJob = request.startsWith('POST /jobs ');
-    const head = isJob ? 'HTTP/1.1 201 Created' : 'HTTP/1.1 202 Accepted';
-    const body = isJob ? '{"jobId":"job_17"}' : '{"ref":"a b"}';
-    socket.write(
-      `${head}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    );
-  };
-  return gateway;
-}
 
 function post(path: string, body: object, lines: readonly string[] = []): string {
   const text = JSON.stringify(body);
@@ -126,7 +49,7 @@ function problemIn(answer: string): [number, unknown] {
 describe('a request with a callback URL', () => {
   let gateway: Gateway;
   before(async () => {
-    gateway = await startWith();
+    gateway = await startPrinting();
   });
   after(async () => gateway[Symbol.asyncDispose]());
 

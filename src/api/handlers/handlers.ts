@@ -17,7 +17,7 @@ import { replayHandlers } from './replays.ts';
 import { metricsHandlers, nodeHandlers, serviceHandlers, type ServiceDeps } from './service.ts';
 import { statsHandlers } from './stats.ts';
 import { streamHandlers } from './stream.ts';
-import { subscriptionHandlers } from './subscriptions.ts';
+import { exchangeHandlers, subscriptionHandlers } from './subscriptions.ts';
 
 export interface HandlerDeps {
   context: Context;
@@ -42,6 +42,7 @@ export function managementHandlers(deps: HandlerDeps): Handlers {
   const { context, identifier, contracts, isLenient, self, probed, publicUrl, consoleFiles } = deps;
   return {
     ...subscriptionHandlers(context),
+    ...exchangeHandlers({ context, contracts, publicUrl }),
     ...eventHandlers(context, { contracts: contracts.executed, isLenient }, deps.pages.eventTypes),
     ...deliveryHandlers(context),
     ...replayHandlers(context, contracts.prefix),

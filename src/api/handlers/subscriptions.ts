@@ -1,10 +1,12 @@
-// Handlers of subscriptions, which subscribe calls created: list, show, change, end.
+// Handlers of subscriptions, which subscribe calls or exchanges created: list, show, change, end, register.
 import assert from 'node:assert/strict';
+import type { Contracts } from '../../contract/compile/contracts.ts';
 import type { Controls } from '../../core/domain/controls.ts';
 import { printDuration } from '../../core/base/parse-time.ts';
 import type { Health } from '../../core/domain/health.ts';
 import { withPrefix } from '../../core/base/id.ts';
-import { invalidRequest, type Fault } from '../../core/errors/problem.ts';
+import { guess } from '../../core/errors/did-you-mean.ts';
+import { invalidRequest, Problem, type Fault } from '../../core/errors/problem.ts';
 import { readChoice, readPatterns } from '../../core/domain/read-controls.ts';
 import { signingOf, verifierOf, type SigningSecret } from '../../core/secrets/signing-secret.ts';
 import {
@@ -14,6 +16,8 @@ import {
   type SubscriptionState,
 } from '../../core/domain/subscription.ts';
 import type { Context } from '../../engine/context.ts';
+import { registerExchange, type ApiAnswer } from '../../engine/subscribe/exchange.ts';
+import { resourceAt } from '../../engine/subscribe/subscribe.ts';
 import {
   changeSubscription,
   confirm,
@@ -25,6 +29,18 @@ import {
   unsubscribe,
   type SubscriptionChange,
 } from '../../engine/subscribe/subscriptions.ts';
+import { withoutCredentials } from '../operations/contract-handler.ts';
+import {
+  apiOperations,
+  hasEnded,
+  namedSubscriptions,
+  operationFinder,
+  readAnswer,
+  readExchange,
+  type ApiOperation,
+  type ReadExchange,
+  type RequestedOperation,
+} from '../operations/exchanges.ts';
 import type { Call, Handlers, Reply } from '../request/call.ts';
 import * as fields from '../request/fields.ts';
 
@@ -167,4 +183,192 @@ function showSecret(one: SigningSecret): Record<string, unknown> {
 
 function readState(name: string | undefined): SubscriptionState | undefined {
   return subscriptionStates.find((state) => state === name);
+}
+
+// Exchanges that an API reports, which is not behind the gateway.
+
+interface ExchangeDeps {
+  context: Context;
+  contracts: Contracts;
+  publicUrl: () => string;
+}
+
+export function exchangeHandlers({ context, contracts, publicUrl }: ExchangeDeps): Handlers {
+  const operations = apiOperations(contracts);
+  const find = operationFinder(operations);
+  return {
+    registerExchange: async (call) => {
+      if (operations.length === 0) throw nothingToRegister();
+      const reported = readReported(call.request, publicUrl());
+      const { method, url } = reported;
+      const found = findNamed(reported, operations) ?? find(method, url.pathname);
+      if (found === undefined) return unregistered(`no document has ${method} ${url.pathname}`);
+      switch (found.operation.role.kind) {
+        case 'subscribe':
+          return register(context, { call, found, reported });
+        case 'unsubscribe':
+          return end(context, { call, found, reported });
+        case 'managed':
+          return unregistered(`${found.operation.operationId} has no callbacks`);
+      }
+    },
+  };
+}
+
+interface Reported {
+  operationId: string | undefined;
+  /** As the document spells it. */
+  path: string | undefined;
+  method: string;
+  url: URL;
+  header: ReadonlyMap<string, string>;
+  body: unknown;
+  status: number;
+  answerHeader: ReadonlyMap<string, string>;
+  answerBody: unknown;
+}
+
+function readReported(call: Call['request'], publicUrl: string): Reported {
+  const body = fields.bodyFields(call);
+  const [request, response] = [
+    fields.object(body['request'], 'request'),
+    fields.object(body['response'], 'response'),
+  ];
+  const method = fields.optionalText(request, 'method') ?? fields.optionalText(body, 'method');
+  const text = fields.text(request, 'url');
+  const url = URL.parse(text, publicUrl);
+  if (url === null) throw fields.badField('body#/request/url', 'is not a URL, or a path');
+  const operationId = fields.optionalText(body, 'operationId');
+  const path = fields.optionalText(body, 'path');
+  if (operationId === undefined && method === undefined) {
+    throw fields.badField('body#/request/method', 'is absent, expected it or an operationId');
+  }
+  return {
+    operationId,
+    path,
+    method: (method ?? '').toUpperCase(),
+    url,
+    header: headersIn(request),
+    body: request['body'],
+    status: fields.integer(response, 'status'),
+    answerHeader: headersIn(response),
+    answerBody: response['body'],
+  };
+}
+
+function headersIn({ headers = {} }: fields.Fields): ReadonlyMap<string, string> {
+  const lines = Object.entries(fields.object(headers, 'headers'));
+  return new Map(
+    lines.map(([name, value]) => [
+      name.toLowerCase(),
+      Array.isArray(value) ? value.join(', ') : String(value),
+    ]),
+  );
+}
+
+/** Undefined if only the request says which operation it is for. */
+function findNamed(
+  { operationId, method, path, url }: Reported,
+  operations: readonly ApiOperation[],
+): RequestedOperation | undefined {
+  if (operationId === undefined && path === undefined) return undefined;
+  const found = operations.find(({ operation: one }) =>
+    operationId === undefined
+      ? one.method === method && one.path === path
+      : one.operationId === operationId,
+  );
+  if (found !== undefined) return { ...found, path: found.read(url.pathname) ?? new Map() };
+  const name = operationId ?? `${method} ${path}`;
+  const known = operations.map(({ operation: one }) =>
+    operationId === undefined ? `${one.method} ${one.path}` : one.operationId,
+  );
+  const detail = `There is no operation ${JSON.stringify(name)}: ${guess(name, known)}`;
+  throw new Problem('not_found', detail);
+}
+
+interface Registering {
+  call: Call;
+  found: RequestedOperation;
+  reported: Reported;
+}
+
+async function register(context: Context, { call, found, reported }: Registering): Promise<Reply> {
+  const { contract, operation } = found;
+  const { message, variant, refusal } = messageIn({ found, reported });
+  if (variant === undefined) return unregistered(refusal?.message ?? 'no variant matches');
+  const target = targetOf(reported, found);
+  const key = call.request.header.get('idempotency-key');
+  const registered = await registerExchange(
+    context,
+    {
+      app: call.app,
+      contract: contract.title,
+      operation,
+      variant,
+      request: message,
+      url: reported.url.origin + target,
+      resource: operation.method === 'PUT' ? resourceAt(contract.title, target) : undefined,
+      requestId: call.requestId,
+    },
+    {
+      answer: answerIn(reported),
+      idempotency:
+        key === undefined ? undefined : { key, operation: 'registerExchange', parts: [call.bytes] },
+    },
+  );
+  if (registered.kind === 'nothing') return unregistered(registered.reason);
+  const { subscription, noSubject: warning } = registered;
+  call.note({ subscription: withPrefix('sub', subscription.id), did: 'subscription created' });
+  const body = { registered: true, subscription: showSubscription(subscription), warning };
+  return { status: 201, body };
+}
+
+async function end(context: Context, { call, found, reported }: Registering): Promise<Reply> {
+  const { app } = call;
+  const { status } = reported;
+  const { operation } = found;
+  const { message: request } = messageIn({ found, reported });
+  if (!hasEnded(operation, status)) return unregistered(`the API answered ${status}`);
+  const ids = await namedSubscriptions(context, found, {
+    app,
+    request,
+    target: targetOf(reported, found),
+  });
+  for (const id of ids) await unsubscribe(context, app, withPrefix('sub', id));
+  const ended = ids.map((id) => withPrefix('sub', id));
+  return {
+    status: 200,
+    body: { registered: false, reason: `${operation.operationId} unsubscribes`, ended },
+  };
+}
+
+function messageIn({ found, reported }: Pick<Registering, 'found' | 'reported'>): ReadExchange {
+  const { url, header, body } = reported;
+  const mediaType = header.get('content-type') ?? 'application/json';
+  return readExchange(found, {
+    path: found.path,
+    query: [...url.searchParams],
+    header,
+    cookie: new Map(),
+    body: body === undefined ? undefined : { mediaType, value: body },
+  });
+}
+
+function answerIn({ status, url, answerHeader, answerBody }: Reported): ApiAnswer {
+  return { status, message: readAnswer(answerHeader, answerBody, url.href) };
+}
+
+function targetOf({ url }: Reported, { contract }: RequestedOperation): string {
+  return withoutCredentials(url.pathname + url.search, contract);
+}
+
+function unregistered(reason: string): Reply {
+  return { status: 200, body: { registered: false, reason } };
+}
+
+function nothingToRegister(): Problem {
+  const detail =
+    'Cannot register an exchange: no API answers the operations of this service. Start it with ' +
+    'RINGBACK_CONTRACT, and with RINGBACK_OPERATIONS=register or an upstream';
+  return new Problem('conflict', detail);
 }

@@ -68,6 +68,7 @@ export function readCall(context: CallContext, request: IncomingRequest): Call {
     }),
   );
   return {
+    requestId: request.id,
     app: caller === undefined ? defaultApp : appOf(caller.key),
     key: caller?.key,
     session: caller?.session,

@@ -10,6 +10,7 @@ import type { StartedTrace } from '../../engine/publish/trace.ts';
 import type { Facts } from './request-log.ts';
 
 export interface Call {
+  requestId: string;
   /** The caller's app; for an anonymous caller the app `default`. */
   app: Pick<App, 'no' | 'id' | 'quotas'>;
   key: Key | undefined;

@@ -21,6 +21,9 @@ import type {
   EditSubscriptionBody,
   Secret,
   RotateBody,
+  RegisterExchangeBody,
+  RegisterExchange200,
+  RegisterExchange201,
 } from './subscription.ts';
 import type {
   ListDeliveriesQuery,
@@ -116,6 +119,8 @@ export const operations = {
     repeat: 'once',
     answer: 'json',
   },
+  /** Register a request that your API has answered. */
+  registerExchange: { method: 'POST', path: '/exchanges', repeat: 'keyed', answer: 'json' },
   /** List events, newest first. */
   listEvents: { method: 'GET', path: '/events', repeat: 'free', answer: 'json' },
   /** Publish an event. */
@@ -216,6 +221,7 @@ export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> 
   getSecret: ['secret'],
   rotateSecret: ['secret'],
   pingSubscription: ['eventId', 'deliveries'],
+  registerExchange: ['registered'],
   listEvents: ['items', 'nextCursor'],
   publishEvent: ['eventId', 'deliveries'],
   publishEvents: ['items'],
@@ -316,6 +322,10 @@ export interface Calls {
   getSecret: { request: { path: { id: string } }; answer: Secret };
   rotateSecret: { request: { path: { id: string }; body?: RotateBody }; answer: Secret };
   pingSubscription: { request: { path: { id: string } }; answer: Accepted };
+  registerExchange: {
+    request: { body: RegisterExchangeBody };
+    answer: RegisterExchange200 | RegisterExchange201;
+  };
   listEvents: { request: { query?: ListEventsQuery }; answer: Page<Event> };
   publishEvent: { request: { body: PublishEventBody }; answer: Accepted };
   publishEvents: { request: { body: PublishEventsBody }; answer: PublishEventsAnswer };

@@ -274,3 +274,44 @@ export interface RotateBody {
   /** How long the old one stays valid. 0 ends it at once. */
   overlapSeconds?: number | undefined;
 }
+
+export interface RegisterExchangeBody {
+  operationId?: string | undefined;
+  method?: string | undefined;
+  /** As in the document, after the path of its first server. */
+  path?: string | undefined;
+  request: {
+    method?: string | undefined;
+    /** As your API got it, with or without the origin. */
+    url: string;
+    headers?: HeaderFields | undefined;
+    /** The parsed body. */
+    body?: unknown;
+  };
+  response: {
+    status: number;
+    headers?: HeaderFields | undefined;
+    /** The body before it is written as JSON. */
+    body?: unknown;
+  };
+}
+
+/** Header names, in any case, with a value or a list of values. */
+export type HeaderFields = Readonly<Record<string, string | readonly string[]>>;
+
+export interface RegisterExchange200 {
+  registered: false;
+  reason: string;
+  /** The subscriptions that the exchange has ended. */
+  ended?: readonly SubscriptionId[];
+}
+
+export interface RegisterExchange201 {
+  registered: true;
+  subscription: Subscription;
+  /**
+   * Why the subscription has no subject, although its operation has one. It only receives
+   * events that name its id.
+   */
+  warning?: string;
+}

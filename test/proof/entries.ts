@@ -4,6 +4,8 @@ import { clientsControls } from './clients/controls.ts';
 import { clients } from './clients/part.ts';
 import type { LookControl } from './controls/run-controls.ts';
 import type { Part } from './finding.ts';
+import { exchangesControls } from './exchanges/controls.ts';
+import { exchanges } from './exchanges/part.ts';
 import { fuzzControls } from './fuzz/controls.ts';
 import { fuzz } from './fuzz/part.ts';
 import { faultsControls } from './faults/controls.ts';
@@ -41,6 +43,7 @@ export const entries: readonly Entry[] = [
   { part: disk },
   { part: fuzz, controls: fuzzControls },
   { part: targets, controls: targetsControls },
+  { part: exchanges, controls: exchangesControls },
   { part: faults, controls: faultsControls },
   { part: clients, controls: clientsControls },
   { part: receivers, isAlone: true, controls: receiversControls },

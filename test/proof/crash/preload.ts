@@ -1,22 +1,29 @@
 // Preloaded (--import) into the process to be killed: it wraps the calls to SQLite and kills the process before or
-// after the k-th statement that writes. Worker threads load it too. The product contains no code for this.
+// after the k-th statement that writes, counted from the moment when the file CRASH_FROM exists, if one is named. Worker
+// threads load it too. The product contains no code for this.
+import { existsSync } from 'node:fs';
 import { constants, DatabaseSync, StatementSync } from 'node:sqlite';
 import { isMainThread, threadId } from 'node:worker_threads';
 
 const killAt = Number(process.env['CRASH_AT'] ?? 0);
 const side = process.env['CRASH_SIDE'] ?? 'before';
+const countsFrom = process.env['CRASH_FROM'];
 let count = 0;
 
 /** Keywords of statements that write or end a transaction. */
 const writing = /\b(insert|update|delete|create|drop|alter|replace|commit|savepoint|release)\b/i;
 
 function around<T>(sql: string, run: () => T): T {
-  if (!writing.test(sql)) return run();
+  if (!writing.test(sql) || !hasBegun()) return run();
   count += 1;
   if (count === killAt && side === 'before') die();
   const result = run();
   if (count === killAt && side === 'after') die();
   return result;
+}
+
+function hasBegun(): boolean {
+  return countsFrom === undefined || existsSync(countsFrom);
 }
 
 function die(): never {
@@ -33,7 +40,7 @@ wrap(DatabaseSync.prototype, 'exec', function counted(this: DatabaseSync, origin
 });
 
 function countInside(action: number): number {
-  if (inner.has(action)) {
+  if (inner.has(action) && hasBegun()) {
     count += 1;
     if (count === killAt && side === 'before') die();
   }

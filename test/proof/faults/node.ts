@@ -182,13 +182,13 @@ export interface Stats {
   pending: number;
 }
 
-export async function statsOf({ url }: Serving): Promise<Stats> {
+export async function statsOf({ url }: Pick<Serving, 'url'>): Promise<Stats> {
   const ask = async (): Promise<Response> => fetch(`${url}/stats?range=1h`, { headers: auth });
   return (await (await patiently(ask, 200)).json()) as Stats;
 }
 
 /** Waits until no delivery is pending or in flight, so that all outcomes are stored. */
-export async function settled(serving: Serving): Promise<void> {
+export async function settled(serving: Pick<Serving, 'url'>): Promise<void> {
   for (let turn = 0; turn < settledTurns; turn += 1) {
     if ((await statsOf(serving)).pending === 0) return;
     await wait(againMs / 5);

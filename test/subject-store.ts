@@ -9,7 +9,7 @@ import { memoryStore } from './store/migrated-memory.ts';
 export interface SubjectStore {
   openStore: NonNullable<ExternalDeps['openStore']>;
   /** What subscribe calls add from now on. */
-  adding: Pick<NewSubscription, 'subject' | 'confirmByMs'>;
+  adding: Pick<NewSubscription, 'subject' | 'confirmByMs' | 'exchange'>;
   /** The store, once it is open. */
   store: () => Store;
 }

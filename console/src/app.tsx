@@ -8,6 +8,8 @@ import { Empty, Failed } from './components/list-states.tsx';
 import { PageHeader } from './components/page.tsx';
 import { ToastList } from './components/toast-list.tsx';
 import { pages } from './pages.ts';
+import { searchPath } from './path-of-id.ts';
+import { SearchPage } from './pages/search.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
 import { route } from './router.ts';
 import { can, readSession, sessionState } from './session.ts';
@@ -43,10 +45,13 @@ function Shown(): JSX.Element | null {
   }
 }
 
+/** Opened from the top bar of every page. */
+const search = { scope: 'read', component: SearchPage } as const;
+
 function CurrentPage(): JSX.Element {
   const { path } = route.value;
   useHeadingFocus(path);
-  const page = pages.find((one) => one.path === path);
+  const page = path === searchPath ? search : pages.find((one) => one.path === path);
   if (page === undefined) return <NoPage />;
   if (page.scope !== undefined && !can(page.scope)) return <NotAllowed scope={page.scope} />;
   const { component: Component } = page;

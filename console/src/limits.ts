@@ -34,6 +34,8 @@ export const limits = {
   /** Deliveries listed under one event. */
   fanOutItems: 20,
   recentItems: 5,
+  /** Items of each kind that a search shows at first. */
+  foundItems: 10,
   /** Deliveries loaded with a page of events, to show their states. */
   stateItems: 500,
   /** A schema may be very large, or recursive. */

@@ -1,4 +1,7 @@
-// Maps an ID to the page that shows it. Only the prefix is checked; the page reports an unknown ID.
+// Maps what is searched for to the page that shows it: an ID, or a subject. Of an ID only the prefix is checked; the
+// page reports an unknown one.
+import { withQuery } from './api.ts';
+
 const pages: Readonly<Record<string, { page: string; parameter: string }>> = {
   dlv: { page: '/console/deliveries', parameter: 'delivery' },
   evt: { page: '/console/events', parameter: 'eventId' },
@@ -6,6 +9,27 @@ const pages: Readonly<Record<string, { page: string; parameter: string }>> = {
   rpl: { page: '/console/replays', parameter: 'replay' },
   rbk: { page: '/console/keys', parameter: 'key' },
 };
+
+/** The path for an ID or a subject; undefined if the text cannot be one. */
+export function pathOfSearch(text: string): string | undefined {
+  const subject = text.trim();
+  const isSubject =
+    subject !== '' && !isSecret(subject) && Array.from(subject).length <= subjectCharsMax;
+  return pathOfId(text) ?? (isSubject ? subjectHref(subject) : undefined);
+}
+
+export const searchPath = '/console/search';
+
+export function subjectHref(subject: string): string {
+  return withQuery(searchPath, { subject });
+}
+
+const subjectCharsMax = 256;
+
+/** A pasted secret must not end up in the address bar. */
+function isSecret(text: string): boolean {
+  return /^(?:whse?[ck]|rbk)_/u.test(text);
+}
 
 /** The path for an ID; undefined if the text is not a Ringback ID. */
 export function pathOfId(text: string): string | undefined {

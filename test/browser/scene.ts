@@ -168,14 +168,17 @@ async function publishMinute({ service }: Stage, minute: number): Promise<void> 
 }
 
 /** A wave of events, with some rare ones. */
-function eventsOf(minute: number): { event: string; payload: object }[] {
+function eventsOf(minute: number): { event: string; subject?: string; payload: object }[] {
   const count = Math.round(5 + 4 * Math.sin(minute / 9) + (minute % 4));
-  const events = Array.from({ length: count }, (_, at) => orderEvent(minute * 10 + at));
+  const events: { event: string; subject?: string; payload: object }[] = Array.from(
+    { length: count },
+    (_, at) => orderEvent(minute * 10 + at),
+  );
   if (minute % 5 === 0) events.push(eventOf('product.updated', { sku: `NW-${4000 + minute}` }));
   if (minute % 7 === 3) events.push(eventOf('customer.created', { customerId: 8_100 + minute }));
   if (minute % 11 === 5) events.push(eventOf('order.cancelled', { orderId: 10_400 + minute }));
-  if (minute % 16 === 8) events.push(eventOf('success', { exportId: `exp_${minute}` }));
-  if (minute === 61) events.push(eventOf('failed', { exportId: `exp_${minute}` }));
+  if (minute % 16 === 8) events.push(exportEvent('success', minute));
+  if (minute === 61) events.push(exportEvent('failed', minute));
   return events;
 }
 
@@ -184,6 +187,15 @@ function orderEvent(number: number): { event: string; payload: object } {
   const orderId = 10_000 + number;
   const total = `${19 + (number % 83)}.90`;
   return eventOf(names[number % names.length] ?? '', { orderId, total, currency: 'EUR' });
+}
+
+/** About the export: its subject. */
+function exportEvent(
+  name: string,
+  minute: number,
+): { event: string; subject: string; payload: object } {
+  const exportId = `exp_${minute}`;
+  return { ...eventOf(name, { exportId }), subject: exportId };
 }
 
 function eventOf(event: string, more: object): { event: string; payload: object } {

@@ -273,9 +273,15 @@ describe('the page of subscriptions', () => {
   });
 
   it('confirms an unconfirmed one, found by its subject, and says why it ended', async () => {
-    Object.assign(opened.adding, { subject: 'job_17', confirmByMs: Date.now() + 3_600_000 });
+    const exchange = { requestId: 'req_17', status: undefined };
+    const confirmByMs = Date.now() + 3_600_000;
+    Object.assign(opened.adding, { subject: 'job_17', confirmByMs, exchange });
     const id = await subscribe('unconfirmed');
-    Object.assign(opened.adding, { subject: undefined, confirmByMs: undefined });
+    Object.assign(opened.adding, {
+      subject: undefined,
+      confirmByMs: undefined,
+      exchange: undefined,
+    });
     await on.visit(async (page) => {
       await page.goto('/console/subscriptions?state=unconfirmed');
       await page.getByLabel('Subject', { exact: true }).fill('job_17');
@@ -285,6 +291,11 @@ describe('the page of subscriptions', () => {
       assert.equal(await rows.count(), 2);
       await page.goto(`/console/subscriptions?subscription=${id}`);
       await shows(drawer(page), 'Unconfirmed: receives no events yet');
+      await shows(
+        drawer(page),
+        'No answer was recorded, so it is not known whether the API accepted it.',
+      );
+      await shows(drawer(page), 'req_17');
       const refused = /Pause|Ping|Change|Rotate|Replay/;
       assert.equal(await drawer(page).getByRole('button', { name: refused }).count(), 0);
       await press(drawer(page), 'Confirm');
@@ -295,6 +306,37 @@ describe('the page of subscriptions', () => {
     });
     const { json } = await on.service.call({ path: `/subscriptions/${id}` });
     assert.equal(json['endReason'], 'unsubscribed');
+  });
+
+  it('is found by its subject with its events and deliveries, and shows what made it', async () => {
+    const exchange = { requestId: 'req_18', status: 201 };
+    Object.assign(opened.adding, { subject: 'job_18', exchange });
+    const id = await subscribe('about');
+    Object.assign(opened.adding, { subject: undefined, exchange: undefined });
+    await on.visit(async (page) => {
+      await page.goto('/console');
+      await page.keyboard.press('/');
+      await page.keyboard.type('job_18');
+      await page.keyboard.press('Enter');
+      await shows(page, 'No event has this subject.');
+      const event = { event: 'order.created', subject: 'job_18', payload: { message: 'hello' } };
+      const sent = await on.service.call({ method: 'POST', path: '/events', body: event });
+      assert.equal(sent.status, 202, sent.text);
+      const part = (name: string): Locator => page.getByRole('region', { name });
+      await shows(part('Events'), 'order.created');
+      await shows(part('Deliveries'), 'Delivered');
+      await part('Deliveries').getByRole('link', { name: 'Open list' }).click();
+      await shows(page, 'Matching deliveries');
+      await page.getByRole('table').getByRole('cell', { name: 'job_18' }).first().waitFor();
+      await page.goBack();
+      await part('Subscriptions').getByRole('link', { name: /about/ }).click();
+      await shows(drawer(page), 'answered with 201');
+      assert.equal(new URL(page.url()).searchParams.get('subscription'), id);
+      await drawer(page).getByRole('link', { name: 'events' }).click();
+      await shows(page, 'Matching events');
+      await page.getByRole('table').getByRole('link', { name: 'order.created' }).click();
+      await shows(page.getByRole('dialog', { name: 'Event' }), 'job_18');
+    });
   });
 
   it('offers a read-only key no actions that it may not perform', async () => {

@@ -70,6 +70,11 @@ export const views: readonly View[] = [
     path: () => '/console/events?publish=1&name=order.created',
     text: 'Payload schema',
   },
+  {
+    name: 'search',
+    path: () => '/console/search?subject=exp_56',
+    text: /deliver(?:y|ies) in total/,
+  },
   { name: 'replays', path: () => '/console/replays', text: /replays (?:loaded|in total)/ },
   {
     name: 'replay',

@@ -1,7 +1,7 @@
 // Every ID leads to its page, and no secret gets into an address.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pathOfId } from '../../console/src/path-of-id.ts';
+import { pathOfId, pathOfSearch } from '../../console/src/path-of-id.ts';
 
 describe('pathOfId', () => {
   it('knows every kind of id', () => {
@@ -28,6 +28,19 @@ describe('pathOfId', () => {
       'DLV_1',
     ]) {
       assert.equal(pathOfId(text), undefined);
+    }
+  });
+});
+
+describe('pathOfSearch', () => {
+  it('takes everything else for a subject', () => {
+    assert.equal(pathOfSearch(' evt_01a '), '/console/events?eventId=evt_01a');
+    assert.equal(pathOfSearch(' job_17 '), '/console/search?subject=job_17');
+    assert.equal(pathOfSearch('a b&c'), '/console/search?subject=a+b%26c');
+  });
+  it('is undefined for nothing, for secrets, and for texts that are too long', () => {
+    for (const text of ['', '  ', 'whsec_abc', 'whsk_abc', 'rbk_', 'x'.repeat(257)]) {
+      assert.equal(pathOfSearch(text), undefined, text);
     }
   });
 });

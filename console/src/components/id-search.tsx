@@ -1,8 +1,8 @@
-// Opens any item by its ID: the prefix determines the page.
+// Opens any item by its ID, whose prefix determines the page, or everything with a subject.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { pathOfId } from '../path-of-id.ts';
+import { pathOfSearch } from '../path-of-id.ts';
 import { useShortcuts } from '../shortcuts.ts';
 import { navigate } from '../router.ts';
 import { Icon } from './icon.tsx';
@@ -11,10 +11,12 @@ export function IdSearch(): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const text = useSignal('');
   const isWrong = useSignal(false);
-  useShortcuts([{ keys: '/', does: 'Go to an ID', run: () => input.current?.select() }]);
+  useShortcuts([
+    { keys: '/', does: 'Find an ID or a subject', run: () => input.current?.select() },
+  ]);
   const find = (event: Event): void => {
     event.preventDefault();
-    const href = pathOfId(text.value);
+    const href = pathOfSearch(text.value);
     isWrong.value = href === undefined && text.value.trim() !== '';
     if (href === undefined) return;
     text.value = '';
@@ -27,8 +29,8 @@ export function IdSearch(): JSX.Element {
       <input
         ref={input}
         type="search"
-        aria-label="Go to an ID"
-        placeholder="Go to an ID"
+        aria-label="Find an ID or a subject"
+        placeholder="Find an ID or subject"
         autocomplete="off"
         spellcheck={false}
         value={text.value}
@@ -45,7 +47,7 @@ export function IdSearch(): JSX.Element {
       <kbd>/</kbd>
       {isWrong.value ? (
         <p id="id-search-error" class="id-search-error" role="alert">
-          Unknown ID. IDs start with dlv_, evt_, sub_, att_, rpl_ or rbk_.
+          Expected an ID, which starts with dlv_, evt_, sub_, att_, rpl_ or rbk_, or a subject.
         </p>
       ) : null}
     </form>

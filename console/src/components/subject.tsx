@@ -39,4 +39,8 @@ export function SubjectFact({ subject }: { readonly subject: string }): JSX.Elem
   );
 }
 
-const pages = [{ path: '/console/subscriptions', title: 'subscriptions' }];
+const pages = [
+  { path: '/console/subscriptions', title: 'subscriptions' },
+  { path: '/console/events', title: 'events' },
+  { path: '/console/deliveries', title: 'deliveries' },
+];

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { shownState, StateBadge } from '../components/badge.tsx';
 import { deliveryHref } from '../components/delivery-list.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
+import { subjectColumn } from '../components/subject.tsx';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { count } from '../format.ts';
@@ -10,7 +11,12 @@ import { outcomeLabel } from '../outcome-label.ts';
 import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import { NextAttempt } from './next-attempt.tsx';
 
-export const deliveryColumns: readonly Column<Delivery>[] = [
+/** With the subject, if any of the items has one. */
+export function deliveryColumns(items: readonly Delivery[]): readonly Column<Delivery>[] {
+  return [...leading, ...subjectColumn(items), ...trailing];
+}
+
+const leading: readonly Column<Delivery>[] = [
   {
     name: 'state',
     title: 'State',
@@ -28,6 +34,9 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
       </a>
     ),
   },
+];
+
+const trailing: readonly Column<Delivery>[] = [
   {
     name: 'target',
     title: 'Endpoint',

@@ -5,6 +5,7 @@ import { shownState, StateBadge } from '../components/badge.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Tabs } from '../components/tabs.tsx';
+import { subjectHref } from '../path-of-id.ts';
 import { Time } from '../components/time.tsx';
 import { memberText } from '../json-text.ts';
 import { useLoad, type Load } from '../load.ts';
@@ -84,7 +85,7 @@ export function DeliveryDetail({
 }
 
 function Head({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
-  const { event, callback, createdAt, state, nextAttemptAt } = delivery;
+  const { event, subject, callback, createdAt, state, nextAttemptAt } = delivery;
   return (
     <div class="detail-head">
       <p class="cluster">
@@ -94,6 +95,11 @@ function Head({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
         <strong>
           <UntrustedText text={event} />
         </strong>
+        {subject === undefined ? null : (
+          <a href={subjectHref(subject)}>
+            <UntrustedText text={subject} mono />
+          </a>
+        )}
         <span class="soft">
           <Time at={createdAt} />
           {state === 'due' && nextAttemptAt !== undefined ? (

@@ -5,7 +5,8 @@ import { Code } from '../components/code.tsx';
 import { DeliveryList } from '../components/delivery-list.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
 import { Id, UntrustedText } from '../components/untrusted-text.tsx';
-import { DrawerSection } from '../components/drawer-section.tsx';
+import { DrawerSection, Facts } from '../components/drawer-section.tsx';
+import { SubjectFact } from '../components/subject.tsx';
 import { Time } from '../components/time.tsx';
 import { useRelatedDeliveries } from '../related-deliveries.ts';
 import { limits } from '../limits.ts';
@@ -19,7 +20,7 @@ export function EventTab({
   readonly delivery: Delivery;
   readonly payload: Load<string>;
 }): JSX.Element {
-  const { event, eventId, createdAt } = delivery;
+  const { event, subject, eventId, createdAt } = delivery;
   return (
     <>
       <p>
@@ -33,6 +34,11 @@ export function EventTab({
           published <Time at={createdAt} />
         </span>
       </p>
+      {subject === undefined ? null : (
+        <Facts>
+          <SubjectFact subject={subject} />
+        </Facts>
+      )}
       <DrawerSection title="Payload">
         <Payload payload={payload} />
       </DrawerSection>

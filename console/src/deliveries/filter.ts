@@ -5,6 +5,7 @@ import type { Delivery } from '../../../src/client/contract/delivery.ts';
 export const filterNames = [
   'state',
   'event',
+  'subject',
   'eventId',
   'subscriberId',
   'status',
@@ -29,6 +30,7 @@ export function filterOf(query: URLSearchParams): DeliveryFilter {
 export const noFilter: Readonly<Record<FilterName, undefined>> = {
   state: undefined,
   event: undefined,
+  subject: undefined,
   eventId: undefined,
   subscriberId: undefined,
   status: undefined,
@@ -42,9 +44,10 @@ export const noFilter: Readonly<Record<FilterName, undefined>> = {
  * service.
  */
 export function matches(delivery: Delivery, filter: DeliveryFilter): boolean {
-  const { state, event, eventId, subscriberId, status, error } = filter;
+  const { state, event, subject, eventId, subscriberId, status, error } = filter;
   if (state !== undefined && !matchesState(delivery, state)) return false;
   if (event !== undefined && !matchesPattern(event, delivery.event)) return false;
+  if (subject !== undefined && delivery.subject !== subject) return false;
   if (eventId !== undefined && delivery.eventId !== eventId) return false;
   if (subscriberId !== undefined && delivery.subscriberId !== subscriberId) return false;
   if (status !== undefined && !matchesStatus(delivery.status, status)) return false;

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { get } from '../api.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Select, SuggestField, TextField } from '../components/field.tsx';
-import { ClearFilters, TimeFilters } from '../components/filter-bar.tsx';
+import { ClearFilters, SubjectField, TimeFilters } from '../components/filter-bar.tsx';
 import { eventError } from '../event-name.ts';
 import { isFiltered } from '../is-filtered.ts';
 import { useLoad } from '../load.ts';
@@ -58,6 +58,7 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
         </Button>
       </p>
       <div class={isFolded.value ? 'filters-more folded' : 'filters-more'}>
+        <SubjectField value={filter.subject} />
         <TextField
           label="Subscription"
           value={filter.subscriberId ?? ''}
@@ -84,8 +85,9 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
 }
 
 /** On a phone these are behind a button, unless one of them is set. */
-function hasMore({ subscriberId, status, error, from, until }: DeliveryFilter): boolean {
-  return [subscriberId, status, error, from, until].some((one) => one !== undefined);
+function hasMore(filter: DeliveryFilter): boolean {
+  const { subject, subscriberId, status, error, from, until } = filter;
+  return [subject, subscriberId, status, error, from, until].some((one) => one !== undefined);
 }
 
 function ResultField({ filter }: { filter: DeliveryFilter }): JSX.Element {

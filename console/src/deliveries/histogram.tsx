@@ -107,6 +107,7 @@ function chosenTime({ from, until }: DeliveryFilter): string {
   return `in the 24 hours before ${dateTime(Date.parse(until ?? ''))}`;
 }
 
-function hasOtherFilters({ state, event, eventId, status, error }: DeliveryFilter): boolean {
-  return [state, event, eventId, status, error].some((one) => one !== undefined);
+function hasOtherFilters(filter: DeliveryFilter): boolean {
+  const { state, event, subject, eventId, status, error } = filter;
+  return [state, event, subject, eventId, status, error].some((one) => one !== undefined);
 }

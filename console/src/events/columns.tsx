@@ -1,21 +1,25 @@
 // The columns of the events table.
 import type { JSX } from 'preact';
+import { withQuery } from '../api.ts';
 import { StateBadge } from '../components/badge.tsx';
 import { Id, UntrustedText } from '../components/untrusted-text.tsx';
+import { subjectColumn } from '../components/subject.tsx';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { countStates } from '../count-states.ts';
 import { plural } from '../format.ts';
-import { hrefWith } from '../router.ts';
+import { hrefWith, route } from '../router.ts';
 import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import type { Event as PublishedEvent } from '../../../src/client/contract/event.ts';
 
 export function eventHref({ id }: PublishedEvent): string {
-  return hrefWith({ eventId: id });
+  const page = '/console/events';
+  return route.value.path === page ? hrefWith({ eventId: id }) : withQuery(page, { eventId: id });
 }
 
 export function eventColumns(
   states: ReadonlyMap<string, ReadonlyMap<string, Delivery>>,
+  items: readonly PublishedEvent[],
 ): readonly Column<PublishedEvent>[] {
   return [
     {
@@ -29,6 +33,7 @@ export function eventColumns(
         </a>
       ),
     },
+    ...subjectColumn(items),
     { name: 'id', title: 'ID', cell: ({ id }) => <Id id={id} /> },
     {
       name: 'deliveries',

@@ -1,21 +1,32 @@
 // The filters of the events list.
 import type { JSX } from 'preact';
 import { TextField } from '../components/field.tsx';
-import { FilterBar, TimeFilters } from '../components/filter-bar.tsx';
+import { FilterBar, SubjectField, TimeFilters } from '../components/filter-bar.tsx';
 import { eventError } from '../event-name.ts';
 import { param, setParams } from '../router.ts';
 
 export type EventFilter = {
   readonly event: string | undefined;
+  readonly subject: string | undefined;
   readonly from: string | undefined;
   readonly until: string | undefined;
 };
 
 /** Removes every filter, for setParams and links. */
-export const noFilter = { event: undefined, from: undefined, until: undefined } as const;
+export const noFilter = {
+  event: undefined,
+  subject: undefined,
+  from: undefined,
+  until: undefined,
+} as const;
 
 export function readFilter(): EventFilter {
-  return { event: param('event'), from: param('from'), until: param('until') };
+  return {
+    event: param('event'),
+    subject: param('subject'),
+    from: param('from'),
+    until: param('until'),
+  };
 }
 
 export function EventFilters({
@@ -36,6 +47,7 @@ export function EventFilters({
         error={eventError(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />
+      <SubjectField value={filter.subject} />
       <TextField
         label="Event ID"
         value={param('eventId') ?? ''}

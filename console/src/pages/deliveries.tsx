@@ -44,7 +44,7 @@ export function DeliveriesPage(): JSX.Element {
           <ListTable
             list={live.list}
             nouns={['delivery', 'deliveries']}
-            columns={deliveryColumns}
+            columns={deliveryColumns(live.list.items)}
             hrefOf={({ id }) => deliveryHref(id)}
             selectedId={opened}
             isStale={live.isStale}

@@ -85,7 +85,7 @@ function EventRows({
     <ListTable
       list={list}
       nouns={['event', 'events']}
-      columns={eventColumns(states)}
+      columns={eventColumns(states, list.items)}
       hrefOf={eventHref}
       selectedId={param('eventId')}
       isStale={isStale}

@@ -1,17 +1,20 @@
 // The columns of the subscriptions table.
 import type { JSX } from 'preact';
+import { withQuery } from '../api.ts';
 import { StateBadge } from '../components/badge.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Sparkline } from '../components/sparkline.tsx';
 import { subjectColumn } from '../components/subject.tsx';
 import type { Column } from '../components/table.tsx';
 import { compactCount, count, duration, percent } from '../format.ts';
-import { hrefWith } from '../router.ts';
+import { hrefWith, route } from '../router.ts';
 import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { eventSummary } from './event-summary.ts';
 import type { Figures } from './figures.ts';
 
 export function subscriptionHref({ id }: Subscription): string {
+  const page = '/console/subscriptions';
+  if (route.value.path !== page) return withQuery(page, { subscription: id });
   return hrefWith({ subscription: id });
 }
 

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { get, withQuery } from '../api.ts';
 import { StateBadge } from '../components/badge.tsx';
 import { LinkButton } from '../components/button.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
 import { DeliveryList } from '../components/delivery-list.tsx';
 import { Drawer } from '../components/dialog.tsx';
 import { FanOut } from '../components/fan-out.tsx';
@@ -20,7 +21,7 @@ import { limits } from '../limits.ts';
 import { useLoad } from '../load.ts';
 import { can } from '../session.ts';
 import type { Accepted } from '../../../src/client/contract/event.ts';
-import type { Subscription } from '../../../src/client/contract/subscription.ts';
+import type { Exchange, Subscription } from '../../../src/client/contract/subscription.ts';
 import { useFrames } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
 import { SubscriptionActions } from './actions.tsx';
@@ -91,7 +92,7 @@ function Shown({
 }
 
 function Head({ subscription }: { subscription: Subscription }): JSX.Element {
-  const { id, state, subject, contract, operation, createdAt, endedAt } = subscription;
+  const { id, state, subject, contract, operation, exchange, createdAt, endedAt } = subscription;
   return (
     <Facts>
       <Fact name="State">
@@ -102,6 +103,7 @@ function Head({ subscription }: { subscription: Subscription }): JSX.Element {
       <Fact name="Contract">
         <UntrustedText text={contract} />, <UntrustedText text={operation} mono />
       </Fact>
+      {exchange === undefined ? null : <ExchangeFact exchange={exchange} />}
       <Fact name="Created">
         <Time at={createdAt} />
       </Fact>
@@ -111,6 +113,22 @@ function Head({ subscription }: { subscription: Subscription }): JSX.Element {
         </Fact>
       )}
     </Facts>
+  );
+}
+
+/** The request to an API that made it. */
+function ExchangeFact({ exchange }: { exchange: Exchange }): JSX.Element {
+  const { requestId, status } = exchange;
+  return (
+    <Fact name="Request">
+      <span class="cluster">
+        <UntrustedText text={requestId} mono />
+        <CopyButton text={requestId} what="request ID" isBare />
+        <span class="soft">
+          {status === undefined ? 'no answer recorded' : `answered with ${status}`}
+        </span>
+      </span>
+    </Fact>
   );
 }
 
@@ -149,13 +167,20 @@ function StateNotice({ subscription }: { subscription: Subscription }): JSX.Elem
 }
 
 function UnconfirmedNotice({ subscription }: { subscription: Subscription }): JSX.Element {
-  const { confirmBy } = subscription;
+  const { confirmBy, operation, exchange } = subscription;
+  const answer =
+    exchange?.status === undefined
+      ? 'No answer was recorded, so it is not known whether the API accepted it.'
+      : `The API answered with ${exchange.status}, but the subscription was not completed.`;
   return (
     <Notice tone="warn" title="Unconfirmed: receives no events yet">
       <p>
-        It comes from a request to an API, and it is not known whether the API accepted that
-        request. If it did, confirm the subscription. Publishing to it, by its ID or its subject,
-        confirms it, too.
+        It comes from a request to the API operation <UntrustedText text={operation} mono />.{' '}
+        {answer}
+      </p>
+      <p>
+        If the API accepted the request, confirm the subscription. Publishing to it, by its ID or
+        its subject, confirms it, too.
         {confirmBy === undefined ? null : (
           <>
             {' '}

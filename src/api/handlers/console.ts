@@ -45,6 +45,7 @@ const pages: readonly string[] = [
   'events',
   'replays',
   'keys',
+  'search',
   'contract',
   'sign-in',
 ];

@@ -12,6 +12,7 @@ import { signingOf, verifierOf, type SigningSecret } from '../../core/secrets/si
 import {
   subscriptionStates,
   type Callback,
+  type Exchange,
   type Subscription,
   type SubscriptionState,
 } from '../../core/domain/subscription.ts';
@@ -122,7 +123,7 @@ async function showOne(context: Context, app: Call['app'], found: Subscription):
 
 function showSubscription(subscription: Subscription): Record<string, unknown> {
   const { id, state, subject, contract, operation, callbacks, controls } = subscription;
-  const { confirmByMs, createdMs, endedMs, endReason } = subscription;
+  const { confirmByMs, createdMs, endedMs, endReason, exchange } = subscription;
   return {
     id: withPrefix('sub', id),
     state,
@@ -134,10 +135,15 @@ function showSubscription(subscription: Subscription): Record<string, unknown> {
     ...(state === 'unconfirmed' && confirmByMs !== undefined
       ? { confirmBy: fields.time(confirmByMs) }
       : {}),
+    ...(exchange === undefined ? {} : { exchange: showExchange(exchange) }),
     createdAt: fields.time(createdMs),
     ...(endedMs === undefined ? {} : { endedAt: fields.time(endedMs) }),
     ...(endReason === undefined ? {} : { endReason }),
   };
+}
+
+function showExchange({ requestId, status }: Exchange): object {
+  return { requestId, ...(status === undefined ? {} : { status }) };
 }
 
 function showHealth({ state, failures, failingMs, nextAttemptMs }: Health): object {

@@ -186,6 +186,7 @@ function showSubscription(view: View, subscription: Subscription): string {
     ['subject', subscription.subject],
     ['description', subscription.description ?? undefined],
     ['contract', `${subscription.contract}, ${subscription.operation}`],
+    ['request', subscription.exchange && exchangeText(subscription.exchange)],
     ['created', exactly(subscription.createdAt)],
     ['expires', exactly(subscription.expiresAt)],
     ['ended', exactly(subscription.endedAt)],
@@ -209,6 +210,11 @@ function showSubscription(view: View, subscription: Subscription): string {
   const { id } = subscription;
   const next = `List its deliveries: ringback deliveries --to ${id}`;
   return `${head}\n${rows}\n${next}\n`;
+}
+
+/** The request to an API that made it. */
+function exchangeText({ requestId, status }: NonNullable<Subscription['exchange']>): string {
+  return `${requestId}, ${status === undefined ? 'its answer is not known' : `answered ${status}`}`;
 }
 
 type SubscriptionCallback = Subscription['callbacks'][number];

@@ -183,6 +183,7 @@ export interface Subscription {
   expiresAt?: ExpiresAt;
   /** When it ends if it is still unconfirmed. */
   confirmBy?: string;
+  exchange?: Exchange;
   createdAt: string;
   endedAt?: string;
   endReason?: EndReason;
@@ -200,6 +201,17 @@ export interface Callback {
   url?: string;
   /** Why nothing is sent there. Absent if the callback is active. */
   inactive?: string;
+}
+
+/** The request to an API that made the subscription. Absent if Ringback itself answered it. */
+export interface Exchange {
+  /**
+   * The id of the request, as in the log. The API got it as `X-Request-Id`, unless the caller
+   * sent one.
+   */
+  requestId: string;
+  /** Status of the answer. Absent while it is not known. */
+  status?: number;
 }
 
 /**

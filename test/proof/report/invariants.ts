@@ -19,5 +19,5 @@ export const invariants: Readonly<Record<string, string>> = {
   I16: 'no secret appears in a response, a log, a trace or the database',
   I17: 'a caller sees and does only what its key allows, and nothing of another app',
   I18: 'deliveries leased to a dead node are attempted again within two leases',
-  I19: 'a request that the API behind the gateway accepted can be published to, whatever crashed before its answer; one that it refused is never called',
+  I19: 'a subscription whose request an API accepted is called when the API publishes to it, whatever crashed; one that it refused never is; none stays unconfirmed',
 };

@@ -232,6 +232,42 @@ const breaks: readonly Break[] = [
     replace: '  return Math.ceil((unusedMs + 50) / intervalMs) + 1;',
     breaks: ['rate'],
   },
+  {
+    name: 'confirm-what-was-refused',
+    file: 'src/engine/subscribe/exchange.ts',
+    find: `  const refusal = refusalBy(roleOf(call), status);
+  if (refusal !== undefined) return refuse(context, { call, id, status, reason: refusal });`,
+    replace: '',
+    breaks: ['I19'],
+  },
+  {
+    name: 'end-what-got-no-answer',
+    file: 'src/engine/subscribe/exchange.ts',
+    find: '  const confirmByMs = store.nowMs() + limits.confirmWithinMs;',
+    replace: '  const confirmByMs = store.nowMs() + 1_000;',
+    breaks: ['I19'],
+  },
+  {
+    name: 'publish-past-the-unconfirmed',
+    file: 'src/store/sqlite/publish/publish.ts',
+    find: "      if (row['confirm_by_ms'] !== null) return { kind: 'unconfirmed', ids: [audience.id] };",
+    replace: '',
+    breaks: ['I19'],
+  },
+  {
+    name: 'register-repeated-exchanges',
+    file: 'src/engine/subscribe/exchange.ts',
+    find: '    idempotency: idempotency && idempotencyOf(idempotency),',
+    replace: '    idempotency: (void idempotencyOf, idempotency && undefined),',
+    breaks: ['I19'],
+  },
+  {
+    name: 'never-end-the-unconfirmed',
+    file: 'src/store/verbs/subscriptions/end-subscription.ts',
+    find: "  return nowMs >= confirmByMs ? 'unconfirmed' : undefined;",
+    replace: "  return nowMs >= confirmByMs && nowMs < 0 ? 'unconfirmed' : undefined;",
+    breaks: ['I19'],
+  },
 ];
 
 const seedsMax = 300;

@@ -29,6 +29,9 @@ export const contract = await loadContract(
   join(import.meta.dirname, '..', '..', '..', 'openapi.yaml'),
 );
 
+/** An API answers its operations. */
+export const jobs = await loadContract(join(import.meta.dirname, 'jobs.yaml'), { owner: 'api' });
+
 export interface EngineDeps {
   name: string;
   world: World;
@@ -109,7 +112,7 @@ export async function startEngine(deps: EngineDeps): Promise<Engine> {
   cleanup.use(new Feed({ world, store: answering, journal, self, onError: onFeedError }));
   const delivering = startDelivering(context, {
     self,
-    contracts: [contract],
+    contracts: [contract, jobs],
     sender,
     invalidation,
     waitsMs,

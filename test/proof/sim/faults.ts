@@ -1,10 +1,19 @@
 // Injects faults at the rates of the plan, until the end of its fault period.
-import type { Clients } from './clients.ts';
 import type { SimulatedNode, Simulation } from './node.ts';
+
+type Act = () => Promise<void>;
+
+/** What clients do meanwhile. */
+export interface Activities {
+  outside: { begin: (act: Act) => void };
+  publishers: { publish: Act };
+  subscribers: { subscribe: Act; unsubscribe: Act; edit: Act };
+  redrivers: { redrive: Act; replay: Act };
+}
 
 export function beginFaults(
   sim: Simulation,
-  { outside, publishers, subscribers, redrivers }: Clients,
+  { outside, publishers, subscribers, redrivers }: Activities,
 ): void {
   const { plan, chance, clock, counters, nodes, network, shared } = sim;
   const { perMinute } = plan;

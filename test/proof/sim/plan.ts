@@ -11,7 +11,8 @@ export type Resized =
   | 'windowClaimedMax'
   | 'lookRowsMax'
   | 'claimLanesMax'
-  | 'retentionRowsMax';
+  | 'retentionRowsMax'
+  | 'confirmWithinMs';
 
 export interface Plan {
   seed: number;

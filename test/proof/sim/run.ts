@@ -40,11 +40,11 @@ export interface Run {
   lines: readonly string[];
 }
 
-const startMs = 60_000;
+export const startMs = 60_000;
 /** Time to recover: a circuit breaker waits for some minutes, and then its lane has to catch up. */
-const healMs = 30 * 60_000;
+export const healMs = 30 * 60_000;
 const quietMs = 1_000;
-const stopMs = 60_000;
+export const stopMs = 60_000;
 const snapshotEveryMs = 5_000;
 
 export async function runSeed(seed: number): Promise<Run> {
@@ -55,11 +55,15 @@ export async function runSeed(seed: number): Promise<Run> {
 const linesKept = 200;
 
 export async function runPlan(plan: Plan, kept = linesKept): Promise<Run> {
+  return withLimits(plan, async () => simulate(structuredClone(plan), kept));
+}
+
+/** The product treats these limits as constants. Changing them is safe, because nothing else runs meanwhile. */
+export async function withLimits<T>(plan: Plan, run: () => Promise<T>): Promise<T> {
   const before = { ...limits };
-  // The product treats these limits as constants. Changing them is safe, because nothing else runs meanwhile.
   Object.assign(limits, plan.limits);
   try {
-    return await simulate(structuredClone(plan), kept);
+    return await run();
   } finally {
     Object.assign(limits, before);
   }
@@ -122,11 +126,11 @@ async function simulate(drawn: Plan, kept: number): Promise<Run> {
   };
 }
 
-interface Looking extends Simulation {
+export interface Looking extends Simulation {
   looks: Looks;
 }
 
-function prepare(plan: Plan, kept: number): Looking {
+export function prepare(plan: Plan, kept: number): Looking {
   const chance = seededChance(plan.seed);
   const clock = new Clock(kept);
   const counters = { ...noCounters };
@@ -185,11 +189,11 @@ function lostIn(flaws: readonly Flaw[]): number {
   return new Set(ids).size;
 }
 
-function stuck(what: string): Flaw {
+export function stuck(what: string): Flaw {
   return { invariant: 'liveness', what };
 }
 
-function flawOf(text: string): Flaw {
+export function flawOf(text: string): Flaw {
   const [, invariant, what] = /^(I\d+): (.*)$/s.exec(text) ?? [];
   return { invariant: invariant ?? 'error', what: what ?? text };
 }

@@ -11,9 +11,16 @@ import { differences } from './shrink.ts';
 
 describe('the simulation', () => {
   it('finds no violation in a few seeds, and meets the common situations', async () => {
-    const [finding] = await simulation.prove({ scale: 'small', seed: 1, say: () => undefined });
-    assert.ok(finding);
-    assert.deepEqual(finding.violations, []);
+    const [finding, exchanges] = await simulation.prove({
+      scale: 'small',
+      seed: 1,
+      say: () => undefined,
+    });
+    assert.ok(finding && exchanges);
+    assert.deepEqual([...finding.violations, ...exchanges.violations], []);
+    for (const name of ['registered', 'refused', 'unanswered', 'confirmedByPublish', 'lapsed']) {
+      assert.ok(Number(exchanges.figures[name]) > 0, `${name} was never met`);
+    }
     assert.equal(finding.events?.lost, 0);
     // A few seeds are enough for these; with enough seeds, `npm run sim` requires all of them.
     const met = ['crashesInFlight', 'rescued', 'staleRefused', 'ambiguous', 'duplicates'];
@@ -58,7 +65,7 @@ describe('the simulation', () => {
   });
 
   it('detects negative controls', async () => {
-    for (const wanted of ['ack-before-commit', 'lane-cap-off']) {
+    for (const wanted of ['ack-before-commit', 'lane-cap-off', 'confirm-what-was-refused']) {
       const control = simulationControls.find(({ name }) => name === wanted);
       assert.ok(control, wanted);
       const { seen, failed } = await runLookControl(control);

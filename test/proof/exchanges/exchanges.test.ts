@@ -1,4 +1,4 @@
-// Kills the gateway and the API a few times; `npm run proof` does it at every step.
+// A few kills and cuts; `npm run proof` tries them at every step.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { exchanges } from './part.ts';

@@ -99,6 +99,7 @@ async function onSqlite(
       RINGBACK_DATA: join(scratch, 'data'),
       RINGBACK_API_KEY: key,
       RINGBACK_LOG: 'silent',
+      RINGBACK_STORE_TIMEOUT: '60s', // On a busy machine no answer may leave before its subscription is confirmed.
       ...(changes.length > 0 && changedSource(changes)),
     };
     const start = async (more: Env): Promise<Awaited<ReturnType<typeof serve>>> =>

@@ -2,9 +2,11 @@
 // to each job that it accepted, and every callback must arrive; nothing may arrive for a job that it did not accept.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Child } from '../../cli/ringback-process.ts';
 import { header, receive } from '../../e2e/receiver.ts';
-import { key, patiently, settled } from '../faults/node.ts';
+import { until } from '../../e2e/stage.ts';
+import { auth, patiently, settled } from '../faults/node.ts';
 import { startApi, type Api, type Decision, type Job } from './api.ts';
 
 /** The process of a gateway. */
@@ -17,6 +19,8 @@ export interface StageOptions {
   scratch: string;
   /** Starts a gateway with these settings, on the data of the one before it. */
   start: (settings: Readonly<Record<string, string>>) => Promise<Gateway>;
+  /** The store fails, so an answer may leave before its subscription is confirmed. */
+  doesStoreFail?: boolean;
 }
 
 export interface ExchangeStage extends AsyncDisposable {
@@ -29,6 +33,8 @@ export interface ExchangeStage extends AsyncDisposable {
   kill: () => Promise<void>;
   /** Starts a job at the gateway; undefined if there was no answer. */
   send: (isAcceptable: boolean) => Promise<number | undefined>;
+  /** Starts jobs until the API gets one. */
+  insist: (isAcceptable: boolean) => Promise<void>;
   /** Publishes for all jobs, and adds what is wrong to the violations. */
   judge: () => Promise<Verdict>;
 }
@@ -38,6 +44,8 @@ export interface Verdict {
   accepted: number;
   /** Accepted, but the client got no answer. */
   unanswered: number;
+  /** Accepted and answered, but not confirmed. */
+  unconfirmed: number;
   refused: number;
   /** Never decided on. */
   undecided: number;
@@ -73,7 +81,10 @@ const document = {
   },
 };
 
-export async function setExchangeStage({ scratch, start }: StageOptions): Promise<ExchangeStage> {
+const againMs = 20;
+
+export async function setExchangeStage(options: StageOptions): Promise<ExchangeStage> {
+  const { scratch, start, doesStoreFail = false } = options;
   await using cleanup = new AsyncDisposableStack();
   const contract = join(scratch, 'api.json');
   writeFileSync(contract, JSON.stringify(document));
@@ -107,11 +118,7 @@ export async function setExchangeStage({ scratch, start }: StageOptions): Promis
       async () =>
         fetch(`${url}/ringback/events`, {
           method: 'POST',
-          headers: {
-            'x-api-key': key,
-            'content-type': 'application/json',
-            'idempotency-key': repeatKey,
-          },
+          headers: { ...auth, 'idempotency-key': repeatKey },
           body: JSON.stringify({ event: 'onDone', payload: { done: true }, ...body }),
         }),
       202,
@@ -119,14 +126,23 @@ export async function setExchangeStage({ scratch, start }: StageOptions): Promis
     return (await response.json()) as Published;
   };
 
+  const isActive = async (subscriberId: string): Promise<boolean> => {
+    const { url } = await gateway();
+    const look = async (): Promise<Response> =>
+      fetch(`${url}/ringback/subscriptions/${subscriberId}`, { headers: auth });
+    const { state } = (await (await patiently(look, 200)).json()) as { state: string };
+    return state === 'active';
+  };
+
   /** Publishes to one accepted job: by the id that the API was told, and once its subject is known, by that alone. */
   const publishTo = async (
-    { job, status }: Sent,
+    { job }: Sent,
     { subscriberId }: Decision,
+    isConfirmed: boolean,
   ): Promise<string[]> => {
     const events: string[] = [];
     const [byId, bySubject] = [{ subscriberId, subject: job }, { subject: job }];
-    const ways = status === 201 ? [bySubject, { subscriberId }] : [byId, bySubject];
+    const ways = isConfirmed ? [bySubject, { subscriberId }] : [byId, bySubject];
     for (const way of ways) {
       const named = JSON.stringify(way);
       try {
@@ -146,7 +162,14 @@ export async function setExchangeStage({ scratch, start }: StageOptions): Promis
     await api.idle();
     const decisions = api.decisions();
     const expected = new Map<string, string[]>();
-    const verdict = { jobs: jobs.length, accepted: 0, unanswered: 0, refused: 0, undecided: 0 };
+    const verdict = {
+      jobs: jobs.length,
+      accepted: 0,
+      unanswered: 0,
+      unconfirmed: 0,
+      refused: 0,
+      undecided: 0,
+    };
     for (const one of jobs) {
       const { job, status, subscription } = one;
       const decision = decisions.get(job);
@@ -157,11 +180,22 @@ export async function setExchangeStage({ scratch, start }: StageOptions): Promis
       }
       if (decision?.isAccepted !== true) continue;
       verdict.accepted += 1;
+      const isConfirmed = status === 201 && (await isActive(decision.subscriberId));
       if (status !== 201) verdict.unanswered += 1;
-      expected.set(job, await publishTo(one, decision));
+      else if (!isConfirmed) verdict.unconfirmed += 1;
+      expected.set(job, await publishTo(one, decision, isConfirmed));
+    }
+    if (verdict.unconfirmed > 0 && !doesStoreFail) {
+      lose(`${verdict.unconfirmed} jobs were answered before their subscriptions were confirmed`);
     }
     const all = await publish({ audience: 'all' }, 'all');
     const { url } = await gateway();
+    if (all.deliveries === null) {
+      // So many callbacks match that they are found after the answer.
+      const calls = async (): Promise<number> =>
+        receiver.requests.filter((one) => header(one, 'webhook-id') === all.eventId).length;
+      await until(calls, (count) => count >= expected.size);
+    }
     await settled({ url: `${url}/ringback` });
     const came = new Map<string, Set<string>>();
     for (const request of receiver.requests) {
@@ -183,27 +217,32 @@ export async function setExchangeStage({ scratch, start }: StageOptions): Promis
 
   const host = `http://127.0.0.1:${receiver.port}`;
   const stage = cleanup.move();
+  const send: ExchangeStage['send'] = async (isAcceptable) => {
+    const { url } = await gateway();
+    const job = `job_${jobs.length + 1}`;
+    const body: Job = { job, isAcceptable, callbackUrl: `${host}/${job}` };
+    const sent: Sent = { job, status: undefined, subscription: null };
+    jobs.push(sent);
+    const headers = { 'content-type': 'application/json', connection: 'close' };
+    const asking = fetch(`${url}/jobs`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const response = await asking.catch(() => undefined);
+    if (response === undefined) return undefined;
+    const read = await response.arrayBuffer().catch(() => undefined);
+    if (read === undefined) return undefined;
+    sent.subscription = response.headers.get('ringback-subscription');
+    sent.status = response.status;
+    return sent.status;
+  };
+
   return {
     api,
     scratch,
     violations,
     gateway,
     kill,
-    send: async (isAcceptable) => {
-      const { url } = await gateway();
-      const job = `job_${jobs.length + 1}`;
-      const body: Job = { job, isAcceptable, callbackUrl: `${host}/${job}` };
-      const sent: Sent = { job, status: undefined, subscription: null };
-      jobs.push(sent);
-      const headers = { 'content-type': 'application/json', connection: 'close' };
-      const asking = fetch(`${url}/jobs`, { method: 'POST', headers, body: JSON.stringify(body) });
-      const response = await asking.catch(() => undefined);
-      if (response === undefined) return undefined;
-      const read = await response.arrayBuffer().catch(() => undefined);
-      if (read === undefined) return undefined;
-      sent.subscription = response.headers.get('ringback-subscription');
-      sent.status = response.status;
-      return sent.status;
+    send,
+    insist: async (isAcceptable) => {
+      while ((await send(isAcceptable)) === 503) await wait(againMs);
     },
     judge,
     [Symbol.asyncDispose]: async () => stage.disposeAsync(),
@@ -212,5 +251,6 @@ export async function setExchangeStage({ scratch, start }: StageOptions): Promis
 
 interface Published {
   eventId: string;
-  deliveries: number;
+  /** Null: not known yet. */
+  deliveries: number | null;
 }

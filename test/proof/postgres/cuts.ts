@@ -3,12 +3,12 @@
 // must be the same as for a single request.
 import { setTimeout as wait } from 'node:timers/promises';
 import { nowMs } from '../../e2e/event-loop-lag.ts';
-import type { Matches, Passing, When } from '../../postgres/proxy.ts';
+import type { Matches, Passing, PostgresProxy, When } from '../../postgres/proxy.ts';
 import type { Side } from '../../postgres/wire-messages.ts';
 import type { SourceChange } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';
 import { cutPaths, type PathName } from './cut-paths.ts';
-import { setCutStage, type CutStage } from './cut-stage.ts';
+import { setCutStage } from './cut-stage.ts';
 
 export interface CutOptions {
   paths: readonly PathName[];
@@ -45,36 +45,57 @@ export async function cutEverywhere(options: CutOptions): Promise<Finding[]> {
     const path = cutPaths[name];
     await using stage = await setCutStage(path.cutRole, changes);
     const act = await path.prepare(stage);
-    const figures: Record<string, number> = {};
-    const unreached: string[] = [];
-    let slowestMs = 0;
-    for (const { side, when, times } of kinds) {
-      const commitAt = await findCommit(stage, act, side);
-      let cuts = 0;
-      for (let k = 1; k <= messagesMax; k += step * times) {
-        const tookMs = await cutAt(stage, act, { when, side, k, isSure: k <= commitAt });
-        if (tookMs === undefined && k <= commitAt) unreached.push(`${when} ${k} of the ${side}`);
-        if (tookMs === undefined && k > commitAt) break;
-        slowestMs = Math.max(slowestMs, tookMs ?? 0);
-        cuts += tookMs === undefined ? 0 : 1;
-      }
-      figures[`${wordsFor[when]} a message of the ${side === 'frontend' ? 'node' : 'server'}`] =
-        cuts;
-      say(`${name}: ${cuts} cuts ${when} messages of the ${side}`);
-    }
+    const cut = await cutEachMessage(stage.proxy, act, {
+      step,
+      say: (line) => say(`${name}: ${line}`),
+    });
     const violations = await path.judge(stage);
-    if (Object.values(figures).some((cuts) => cuts === 0)) violations.push('void: nothing was cut');
-    if (unreached.length > 0) violations.push(`void: not cut: ${unreached.join(', ')}`);
+    violations.push(...cut.violations);
+    const { slowestMs } = cut;
     const more = { 'refusals (503)': stage.refusals, 'slowest, ms': slowestMs, ...stage.figures };
     const { accepted, lost } = stage.events();
     findings.push({
       part: `postgres: cut at each message of ${name}`,
-      figures: { ...figures, ...more },
+      figures: { ...cut.figures, ...more },
       violations,
       events: { accepted, lost },
     });
   }
   return findings;
+}
+
+export interface Cuts {
+  figures: Record<string, number>;
+  violations: string[];
+  slowestMs: number;
+}
+
+/** Repeats an action, and cuts its connection at one message after the other. */
+export async function cutEachMessage(
+  proxy: PostgresProxy,
+  act: () => Promise<void>,
+  { step, say }: { step: number; say: (line: string) => void },
+): Promise<Cuts> {
+  const figures: Record<string, number> = {};
+  const unreached: string[] = [];
+  let slowestMs = 0;
+  for (const { side, when, times } of kinds) {
+    const commitAt = await findCommit(proxy, act, side);
+    let cuts = 0;
+    for (let k = 1; k <= messagesMax; k += step * times) {
+      const tookMs = await cutAt(proxy, act, { when, side, k, isSure: k <= commitAt });
+      if (tookMs === undefined && k <= commitAt) unreached.push(`${when} ${k} of the ${side}`);
+      if (tookMs === undefined && k > commitAt) break;
+      slowestMs = Math.max(slowestMs, tookMs ?? 0);
+      cuts += tookMs === undefined ? 0 : 1;
+    }
+    figures[`${wordsFor[when]} a message of the ${side === 'frontend' ? 'node' : 'server'}`] = cuts;
+    say(`${cuts} cuts ${when} messages of the ${side}`);
+  }
+  const violations: string[] = [];
+  if (Object.values(figures).some((cuts) => cuts === 0)) violations.push('void: nothing was cut');
+  if (unreached.length > 0) violations.push(`void: not cut: ${unreached.join(', ')}`);
+  return { figures, violations, slowestMs };
 }
 
 /** Tries per cut, since a transaction of the node itself, such as a heartbeat, may be counted by mistake. */
@@ -85,7 +106,7 @@ const looksAtCommit = 5;
 
 /** The number of the message with the commit, or with its confirmation: the median of a few runs without a cut. */
 async function findCommit(
-  { proxy }: CutStage,
+  proxy: PostgresProxy,
   act: () => Promise<void>,
   side: Side,
 ): Promise<number> {
@@ -109,7 +130,7 @@ async function findCommit(
 
 /** Returns the time until the call succeeded despite the cut; undefined if the path has no such message. */
 async function cutAt(
-  { proxy }: CutStage,
+  proxy: PostgresProxy,
   act: () => Promise<void>,
   { when, side, k, isSure }: { when: When; side: Side; k: number; isSure: boolean },
 ): Promise<number | undefined> {

@@ -2,7 +2,6 @@
 // flags of the same name. It reports all mistakes at once and guesses nothing.
 import { hostname } from 'node:os';
 import { allowedTargets, isLoopback, type AllowedTargets } from './config/exposure.ts';
-import type { OperationsChoice } from './config/readers.ts';
 import { type Environment, isGiven, readSetting, settings } from './config/settings.ts';
 import type { Quotas } from './core/load/quotas.ts';
 import { parseAllowTargets, type Policy } from './egress/guard/allow-list.ts';
@@ -45,7 +44,7 @@ export type Config = Omit<Values, Combined> & {
   /** Files, applied to each contract in this order. */
   overlay: readonly string[];
   /** Who answers the operations of the contracts. */
-  operations: OperationsChoice;
+  operations: Value<'operations'>;
   /** In front of the paths of Ringback's own document; may be empty. */
   managePrefix: string;
   /** Quotas of apps that have none of their own. */
@@ -121,14 +120,28 @@ export function readConfig(env: Environment): ConfigReading {
   return { kind: 'config', config, warnings: warningsFor(values, env) };
 }
 
+type GatewaySetting =
+  | 'upstream'
+  | 'upstreamTimeout'
+  | 'upstreamAuth'
+  | 'upstreamApp'
+  | 'upstreamValidate'
+  | 'upstreamWhenDown'
+  | 'managePrefix'
+  | 'operations';
+
 function takeGateway(
   take: <N extends SettingName>(name: N) => Values[N],
-): Pick<Config, 'upstream' | 'upstreamTimeout' | 'managePrefix' | 'operations'> {
+): Pick<Config, GatewaySetting> {
   const upstream = take('upstream');
   const { managePrefix, operations } = besideUpstream(upstream);
   return {
     upstream,
     upstreamTimeout: take('upstreamTimeout'),
+    upstreamAuth: take('upstreamAuth'),
+    upstreamApp: take('upstreamApp'),
+    upstreamValidate: take('upstreamValidate'),
+    upstreamWhenDown: take('upstreamWhenDown'),
     managePrefix: take('managePrefix') ?? managePrefix,
     operations: take('operations') ?? operations,
   };

@@ -17,7 +17,9 @@ import {
   checkContracts,
   type CheckedContracts,
 } from './contract/report/check-contracts.ts';
-import { withPrefix } from './core/base/id.ts';
+import { withoutPrefix, withPrefix } from './core/base/id.ts';
+import type { App } from './core/domain/app.ts';
+import { Problem } from './core/errors/problem.ts';
 import { limits } from './core/limits/limits.ts';
 import { packageFolder } from './core/base/package.ts';
 import { Deadlines } from './egress/http/deadlines.ts';
@@ -165,6 +167,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   const { world, log } = external;
   const { store } = parts.context;
   const upstream = await openUpstreamOf(config);
+  const app = await upstreamAppOf(parts);
   cleanup.use(upstream); // Closed after the server, which still answers what is in progress.
   const { server, connections, admission, requestAdmission } = createAdmittingServer(parts);
   cleanup.defer(async () => closeServer({ server, connections }, world));
@@ -213,7 +216,8 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
     }),
     publicUrl,
   });
-  passOn(parts, { server, requestAdmission, context, identifier, publicUrl, upstream });
+  const own = { context, identifier, publicUrl, app };
+  passOn(parts, { ...own, server, requestAdmission, upstream });
   if (config.fastPath && config.tlsCert === undefined) {
     const { newId } = context;
     const { logFact, tracer } = external;
@@ -235,7 +239,18 @@ async function openUpstreamOf(config: Config): Promise<Upstream | undefined> {
   return upstream !== undefined && isGateway(config) ? openUpstream(upstream) : undefined;
 }
 
-interface PassingOn extends Pick<GatewayDeps, 'context' | 'identifier' | 'publicUrl'> {
+/** Whose subscriptions are made by requests for the API that carry no key. */
+async function upstreamAppOf({ config, context, defaultApp }: ServingParts): Promise<App> {
+  const { upstream, upstreamApp } = config;
+  if (upstream === undefined || upstreamApp === undefined) return defaultApp;
+  const id = withoutPrefix('app', upstreamApp) ?? '';
+  const app = await context.store.read('app', { id });
+  if (app !== undefined) return app;
+  const name = JSON.stringify(upstreamApp);
+  throw new Problem('not_found', `Cannot use RINGBACK_UPSTREAM_APP ${name}: there is no such app`);
+}
+
+interface PassingOn extends Pick<GatewayDeps, 'app' | 'context' | 'identifier' | 'publicUrl'> {
   server: Server['server'];
   requestAdmission: RequestAdmission;
   upstream: Upstream | undefined;
@@ -248,6 +263,7 @@ function passOn(
   if (upstream === undefined) return;
   const { world, log, logFact, tracer } = external;
   const { trustProxy, upstreamTimeout: timeoutMs, storeTimeout: storeTimeoutMs } = config;
+  const { upstreamAuth: auth, upstreamValidate: validate, upstreamWhenDown: whenDown } = config;
   const gateway = createGateway(server, {
     ...own,
     world,
@@ -255,8 +271,11 @@ function passOn(
     logFact,
     tracer,
     onAnswered: meter.answered,
-    app: own.context.defaultApp,
     upstream,
+    auth,
+    validate,
+    whenDown,
+    meter,
     timeoutMs,
     storeTimeoutMs,
     deadlines,

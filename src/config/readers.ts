@@ -1,6 +1,8 @@
 // Parses the text of settings: each reader returns the value, or what it expected.
+import { withoutPrefix } from '../core/base/id.ts';
 import { durationMs } from '../core/base/parse-time.ts';
 import { keyIdOf } from '../core/domain/key.ts';
+import { listed } from '../core/errors/did-you-mean.ts';
 import type { KeyRing } from '../core/secrets/seal.ts';
 import { limits } from '../core/limits/limits.ts';
 import { parseAllowTargets, type Policy } from '../egress/guard/allow-list.ts';
@@ -103,13 +105,19 @@ export function readLogLevel(text: string): Reading<LogLevel> {
   return level === undefined ? mistake(`one of ${logLevels.join(', ')}`) : value(level);
 }
 
-export const operationsChoices = ['answer', 'register'] as const;
-export type OperationsChoice = (typeof operationsChoices)[number];
+/** One of these names. */
+export function readOneOf<const Name extends string>(
+  ...names: readonly Name[]
+): (text: string) => Reading<Name> {
+  return (text) => {
+    const chosen = names.find((name) => name === text);
+    return chosen === undefined ? mistake(listed(names)) : value(chosen);
+  };
+}
 
-/** Who answers operations with callbacks: Ringback, or an API whose exchanges it registers. */
-export function readOperations(text: string): Reading<OperationsChoice> {
-  const choice = operationsChoices.find((name) => name === text);
-  return choice === undefined ? mistake(operationsChoices.join(' or ')) : value(choice);
+export function readAppId(text: string): Reading<string> {
+  const isId = withoutPrefix('app', text) !== undefined;
+  return isId ? value(text) : mistake('the id of an app, which starts with app_');
 }
 
 export const logFormats = ['auto', 'json', 'pretty'] as const;

@@ -6,6 +6,7 @@ import {
   logLevels,
   readAllowTargets,
   readApiKey,
+  readAppId,
   readDatabaseUrl,
   readDurations,
   readFiles,
@@ -15,7 +16,7 @@ import {
   readLogLevel,
   readMetricsAccess,
   readNodeName,
-  readOperations,
+  readOneOf,
   readPayloadQuota,
   readPort,
   readPrefix,
@@ -154,13 +155,44 @@ export const settings = {
     meaning:
       'who answers the operations of `RINGBACK_CONTRACT` that have callbacks. `answer`: Ringback does. `register`: an ' +
       'API does, and Ringback registers what it accepted, so the paths of the document are no routes of Ringback',
-    read: readOperations,
+    read: readOneOf('answer', 'register'),
   },
   upstreamTimeout: {
     env: 'RINGBACK_UPSTREAM_TIMEOUT',
     fallback: '60s',
     meaning: 'how long the API may take until it begins to answer, from 100ms to 1h',
     read: readUpstreamTimeout,
+  },
+  upstreamAuth: {
+    env: 'RINGBACK_UPSTREAM_AUTH',
+    fallback: 'passthrough',
+    meaning:
+      'who checks the credentials of requests for the API. `passthrough`: the API does. `keys`: Ringback does, by the ' +
+      'security of `RINGBACK_CONTRACT` and its own keys, and tells the API the app and the key of the caller',
+    read: readOneOf('passthrough', 'keys'),
+  },
+  upstreamApp: {
+    env: 'RINGBACK_UPSTREAM_APP',
+    fallback: undefined,
+    fallbackText: 'the app `default`',
+    meaning: 'id of the app whose subscriptions are made by requests that carry no key of Ringback',
+    read: readAppId,
+  },
+  upstreamValidate: {
+    env: 'RINGBACK_UPSTREAM_VALIDATE',
+    fallback: 'warn',
+    meaning:
+      'what happens to requests for operations with callbacks that violate `RINGBACK_CONTRACT`. `off`: nothing. ' +
+      '`warn`: they are logged and counted. `enforce`: they are refused',
+    read: readOneOf('off', 'warn', 'enforce'),
+  },
+  upstreamWhenDown: {
+    env: 'RINGBACK_UPSTREAM_WHEN_DOWN',
+    fallback: 'refuse',
+    meaning:
+      'what happens to requests with a callback URL while the database is down. `refuse`: 503, before the API gets ' +
+      'them. `pass`: they are passed on without being registered, and the answer has the header `Ringback-Warning`',
+    read: readOneOf('refuse', 'pass'),
   },
   overlay: {
     env: 'RINGBACK_OVERLAY',

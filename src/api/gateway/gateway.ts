@@ -36,7 +36,7 @@ import { forwardHeaders } from './forward-headers.ts';
 import { register, type RegisterDeps, type Registering } from './register.ts';
 import { relay, type RelayDeps, type Upstream } from './relay.ts';
 
-export interface GatewayDeps extends RequestLog, RegisterDeps {
+export interface GatewayDeps extends RequestLog, Omit<RegisterDeps, 'kept'> {
   world: RequestLog['world'] & Pick<World, 'randomBytes'>;
   identifier: Identifier;
   upstream: Upstream;
@@ -49,7 +49,8 @@ export interface GatewayDeps extends RequestLog, RegisterDeps {
 /** Returns false if the request is for Ringback itself. */
 export type Gateway = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-export function createGateway(server: FastifyInstance, deps: GatewayDeps): Gateway {
+export function createGateway(server: FastifyInstance, given: GatewayDeps): Gateway {
+  const deps: PassingDeps = { ...given, kept: { bytes: 0 } };
   const isOwn = ownRequests(deps.contracts);
   let isClosing = false;
   server.addHook('preClose', async () => {
@@ -82,11 +83,12 @@ function registeredOperations(
   const find = operationFinder(operations);
   const all = new Map(
     operations
-      .filter(({ operation }) => operation.role.kind !== 'managed')
+      .filter(({ operation }) => deps.auth === 'keys' || operation.role.kind !== 'managed')
       .map(({ operation }) => [operation, served(operation, notAnswered, deps)]),
   );
   return (method, path) => {
-    const found = find(method, path);
+    // Most servers answer HEAD wherever they answer GET.
+    const found = find(method, path) ?? (method === 'HEAD' ? find('GET', path) : undefined);
     const known = found && all.get(found.operation);
     return found && known && { found, served: known };
   };
@@ -141,6 +143,8 @@ function limitReceiving(
   request.once('close', clear);
 }
 
+type PassingDeps = GatewayDeps & RegisterDeps;
+
 interface Passing {
   request: IncomingMessage;
   response: ServerResponse;
@@ -148,7 +152,7 @@ interface Passing {
 }
 
 function passOn(
-  deps: GatewayDeps,
+  deps: PassingDeps,
   relaying: RelayDeps,
   { request, response, known }: Passing,
 ): void {
@@ -189,7 +193,7 @@ function passOn(
   }
   const { found, served: own } = known;
   note(logged, { operation: found.operation.operationId });
-  register(deps, { found, request, logged }).then(
+  register(deps, { found, served: own, request, response, logged }).then(
     (registering) => registering && send(registering),
     (error: unknown) => answer(passing, own.refuse(logged, error)),
   );

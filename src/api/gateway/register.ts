@@ -1,13 +1,14 @@
 // Requests for the operations of a document: those with callbacks are registered on their way to the API, those that
 // end a subscription end it once the API has done so. It must never register what the API did not accept, nor lose
 // what it accepted.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Message } from '../../contract/expression/evaluate.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import type { App } from '../../core/domain/app.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
+import { redact } from '../../core/secrets/redact.ts';
 import type { Deadlines } from '../../egress/http/deadlines.ts';
 import type { Context } from '../../engine/context.ts';
 import {
@@ -21,6 +22,7 @@ import {
 import { resourceAt } from '../../engine/subscribe/subscribe.ts';
 import { unsubscribe } from '../../engine/subscribe/subscriptions.ts';
 import { StoreUnavailable } from '../../store/port/store.ts';
+import type { Meter } from '../../engine/telemetry/meter.ts';
 import { withoutCredentials } from '../operations/contract-handler.ts';
 import {
   hasEnded,
@@ -31,10 +33,12 @@ import {
   readExchange,
   type RequestedOperation,
 } from '../operations/exchanges.ts';
+import type { Served } from '../operations/operation.ts';
+import type { IncomingRequest } from '../operations/read-call.ts';
 import { readBody, type Body } from '../request/body.ts';
 import { bodyTooLarge } from '../request/problem.ts';
 import { pathAndQuery, readHead, type RawHead } from '../request/raw-request.ts';
-import { note, type LoggedRequest } from '../request/request-log.ts';
+import { note } from '../request/request-log.ts';
 import { hasBody, type AnswerHead, type Hold } from './relay.ts';
 
 export interface RegisterDeps {
@@ -42,17 +46,26 @@ export interface RegisterDeps {
   deadlines: Deadlines;
   /** The most that registering may delay an answer of the API. */
   storeTimeoutMs: number;
-  /** Whose subscriptions are made. */
+  /** Of requests without a key. */
   app: Pick<App, 'no' | 'id'>;
   publicUrl: () => string;
   log: Logger;
+  /** `keys`: Ringback enforces the security of the document. */
+  auth: 'passthrough' | 'keys';
+  validate: 'off' | 'warn' | 'enforce';
+  whenDown: 'refuse' | 'pass';
+  meter: Pick<Meter, 'exchanged' | 'misfit'>;
+  /** Bytes of requests that are kept until they are answered. */
+  kept: { bytes: number };
 }
 
 /** A request for an operation of a document. */
 export interface Requested {
   found: RequestedOperation;
+  served: Pick<Served, 'arrive'>;
   request: IncomingMessage;
-  logged: LoggedRequest & { id: string };
+  response: ServerResponse;
+  logged: IncomingRequest;
 }
 
 /** What is different for a request that is not only passed on. */
@@ -63,16 +76,34 @@ export interface Registering {
   hold: Hold | undefined;
 }
 
+/** The app that a request belongs to. */
+type Owned = Requested & { app: RegisterDeps['app'] };
+
 /** Throws the reason if the API must not be called; undefined if the caller has left. */
 export async function register(
   deps: RegisterDeps,
   requested: Requested,
 ): Promise<Registering | undefined> {
-  switch (requested.found.operation.role.kind) {
+  const { served, logged, request } = requested;
+  if (deps.auth === 'keys') await served.arrive(logged, readHead(request));
+  const caller = logged.arrival?.caller;
+  const app = caller === undefined ? deps.app : { no: caller.key.appNo, id: caller.key.appId };
+  const registering = await registerRole(deps, { ...requested, app });
+  if (registering === undefined || caller === undefined) return registering;
+  const { appId, id } = caller.key;
+  const known: [string, string][] = [
+    ['Ringback-App', withPrefix('app', appId)],
+    ['Ringback-Key', `rbk_${id}`],
+  ];
+  return { ...registering, own: [...known, ...registering.own] };
+}
+
+async function registerRole(deps: RegisterDeps, owned: Owned): Promise<Registering | undefined> {
+  switch (owned.found.operation.role.kind) {
     case 'subscribe':
-      return registerExchange(deps, requested);
+      return registerExchange(deps, owned);
     case 'unsubscribe':
-      return endNamed(deps, requested);
+      return endNamed(deps, owned);
     case 'managed':
       return { own: [], body: undefined, hold: undefined };
   }
@@ -80,32 +111,63 @@ export async function register(
 
 async function registerExchange(
   deps: RegisterDeps,
-  requested: Requested,
+  owned: Owned,
 ): Promise<Registering | undefined> {
-  const { request } = requested;
-  const body = hasBody(request) ? await readWhole(request) : new Uint8Array();
+  const { request, response, found, logged } = owned;
+  const body = hasBody(request) ? await readWhole(deps, request, response) : new Uint8Array();
   if (body === undefined) return undefined;
   const sent = body.length === 0 ? undefined : body;
-  const call = readCall(deps, requested, body);
+  const call = readCall(deps, owned, body);
+  const { operationId } = found.operation;
   if (call === undefined) return { own: [], body: sent, hold: undefined };
-  const begun = await beginExchange(deps.context, call);
-  if (begun === undefined)
-    return { own: [], body: sent, hold: clearingHold(deps, requested, call) };
-  const subscription = withPrefix('sub', begun.id);
-  note(requested.logged, { subscription });
+  const begun = await unlessDown(deps, async () => beginExchange(deps.context, call));
+  if (begun.kind === 'down') {
+    deps.meter.exchanged(operationId, 'unregistered');
+    return { own: [], body: sent, hold: warning };
+  }
+  if (begun.result === undefined) {
+    return { own: [], body: sent, hold: clearingHold(deps, owned, call) };
+  }
+  const subscription = withPrefix('sub', begun.result.id);
+  note(logged, { subscription });
   const own: [string, string][] = [['Ringback-Subscription', subscription]];
-  return { own, body: sent, hold: exchangeHold(deps, requested, begun) };
+  return { own, body: sent, hold: exchangeHold(deps, owned, begun.result) };
 }
 
-/** Undefined if nothing can be registered. */
-function readCall(
-  { publicUrl, app }: RegisterDeps,
-  { found, request, logged }: Requested,
-  bytes: Uint8Array,
-): ExchangeCall | undefined {
+type Attempted<T> = { kind: 'done'; result: T } | { kind: 'down' };
+
+/** What must happen before the API gets the request; `down`: the request is passed on all the same. */
+async function unlessDown<T>(
+  { whenDown }: RegisterDeps,
+  work: () => Promise<T>,
+): Promise<Attempted<T>> {
+  try {
+    return { kind: 'done', result: await work() };
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    if (whenDown === 'pass') return { kind: 'down' };
+    const detail =
+      'The store is unavailable, so the callback cannot be registered. The API did not get the request: try again';
+    throw new Problem('store_unavailable', detail, { cause: error });
+  }
+}
+
+/** For a request that was passed on although the store is down. */
+const warning: Hold = {
+  needsBody: () => false,
+  answered: async () => [['Ringback-Warning', 'not registered: the store is unavailable']],
+  unreached: async () => undefined,
+};
+
+/** Undefined if nothing can be registered. Throws if the request must be valid. */
+function readCall(deps: RegisterDeps, owned: Owned, bytes: Uint8Array): ExchangeCall | undefined {
+  const { publicUrl } = deps;
+  const { found, request, logged, app } = owned;
   const { contract, operation } = found;
   const head = readHead(request);
-  const { message, variant } = readExchange(found, rawRequest(found, head, bodyIn(bytes, head)));
+  const { body, refusal: unreadable } = bodyIn(bytes, head);
+  const { message, variant, refusal } = readExchange(found, rawRequest(found, head, body));
+  checkFit(deps, owned, unreadable ?? refusal);
   if (variant === undefined) return undefined;
   const target = withoutCredentials(pathAndQuery(request.url ?? '/'), contract);
   return {
@@ -120,6 +182,21 @@ function readCall(
   };
 }
 
+/** `refusal`: why the request does not fit the document. */
+function checkFit(
+  { validate, meter }: RegisterDeps,
+  { found, logged }: Owned,
+  refusal: Problem | undefined,
+): void {
+  if (refusal === undefined || validate === 'off') return;
+  if (validate === 'enforce') throw refusal;
+  const fields = refusal.faults.slice(0, misfitsLoggedMax).map(({ field }) => redact(field));
+  note(logged, { misfits: fields.length === 0 ? refusal.code : fields.join(' ') });
+  meter.misfit(found.operation.operationId);
+}
+
+const misfitsLoggedMax = 5;
+
 function rawRequest(
   { path }: RequestedOperation,
   { query, header, cookies }: RawHead,
@@ -128,22 +205,28 @@ function rawRequest(
   return { path, query, header, cookie: new Map(cookies), body };
 }
 
-/** Undefined if it cannot be read: the API may know what it means. */
-function bodyIn(bytes: Uint8Array, head: RawHead): Body | undefined {
+/** Without a body if it cannot be read: the API may know what it means. */
+function bodyIn(
+  bytes: Uint8Array,
+  head: RawHead,
+): { body: Body | undefined; refusal: Problem | undefined } {
   try {
-    return readBody(bytes, head, undefined);
+    return { body: readBody(bytes, head, undefined), refusal: undefined };
   } catch (error) {
-    if (error instanceof Problem) return undefined;
-    throw error;
+    if (!(error instanceof Problem)) throw error;
+    return { body: undefined, refusal: error };
   }
 }
 
-function exchangeHold(deps: RegisterDeps, { logged }: Requested, begun: BegunExchange): Hold {
-  const { context, log } = deps;
+function exchangeHold(deps: RegisterDeps, { logged, found }: Owned, begun: BegunExchange): Hold {
+  const { context, log, meter } = deps;
+  const { operationId } = found.operation;
   const subscription = withPrefix('sub', begun.id);
   const header: [string, string] = ['Ringback-Subscription', subscription];
-  const failed = (err: unknown): void =>
+  const failed = (err: unknown): void => {
+    meter.exchanged(operationId, 'unconfirmed');
     log.error({ requestId: logged.id, subscription, err }, 'subscription not confirmed');
+  };
   return {
     needsBody: ({ status, header: fields }) => status < 300 && isReadable(fields),
     answered: async ({ status, header: fields }, bytes) =>
@@ -152,6 +235,7 @@ function exchangeHold(deps: RegisterDeps, { logged }: Requested, begun: BegunExc
           const body = await readAnswerBody(fields, bytes);
           const message = readAnswer(fields, body, begun.call.url);
           const ended = await endExchange(context, begun, { status, message });
+          meter.exchanged(operationId, ended.kind === 'nothing' ? 'refused' : 'registered');
           if (ended.kind === 'nothing') return [];
           const { noSubject: reason } = ended;
           const facts = { requestId: logged.id, subscription, reason };
@@ -171,40 +255,40 @@ function exchangeHold(deps: RegisterDeps, { logged }: Requested, begun: BegunExc
 }
 
 /** For a request without a callback URL: one that replaces a subscription ends it. */
-function clearingHold(
-  deps: RegisterDeps,
-  { logged }: Requested,
-  call: ExchangeCall,
-): Hold | undefined {
+function clearingHold(deps: RegisterDeps, { logged }: Owned, call: ExchangeCall): Hold | undefined {
   if (call.resource === undefined) return undefined;
   return endingHold(deps, logged, async ({ status }) =>
     clearResource(deps.context, call, { status }),
   );
 }
 
-async function endNamed(deps: RegisterDeps, requested: Requested): Promise<Registering> {
-  const { context, app } = deps;
-  const { found, request, logged } = requested;
-  const message = messageOf(requested);
+async function endNamed(deps: RegisterDeps, owned: Owned): Promise<Registering> {
+  const { context } = deps;
+  const { found, request, logged, app } = owned;
+  const message = messageOf(owned);
   const target = pathAndQuery(request.url ?? '/');
-  const ids = await namedSubscriptions(context, found, { app, request: message, target });
+  const named = await unlessDown(deps, async () =>
+    namedSubscriptions(context, found, { app, request: message, target }),
+  );
+  if (named.kind === 'down') return { own: [], body: undefined, hold: warning };
+  const [first] = named.result;
+  if (first === undefined) return { own: [], body: undefined, hold: undefined };
+  note(logged, { subscription: withPrefix('sub', first) });
   const hold = endingHold(deps, logged, async ({ status }) => {
     if (!hasEnded(found.operation, status)) return;
-    for (const id of ids) await unsubscribe(context, app, withPrefix('sub', id));
+    for (const id of named.result) await unsubscribe(context, app, withPrefix('sub', id));
   });
-  const [first] = ids;
-  if (first !== undefined) note(logged, { subscription: withPrefix('sub', first) });
-  return { own: [], body: undefined, hold: ids.length === 0 ? undefined : hold };
+  return { own: [], body: undefined, hold };
 }
 
 /** Of a request whose body is not read. */
-function messageOf({ found, request }: Requested): Message {
+function messageOf({ found, request }: Owned): Message {
   return readExchange(found, rawRequest(found, readHead(request), undefined)).message;
 }
 
 function endingHold(
   deps: RegisterDeps,
-  { id }: Requested['logged'],
+  { id }: Pick<IncomingRequest, 'id'>,
   end: (head: AnswerHead) => Promise<void>,
 ): Hold {
   return {
@@ -254,12 +338,17 @@ async function within<T>(
 }
 
 /** Throws if it is too large; undefined if the caller leaves before its end. */
-async function readWhole(request: IncomingMessage): Promise<Uint8Array | undefined> {
+async function readWhole(
+  deps: RegisterDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Uint8Array | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array | undefined>();
   const pieces: Buffer[] = [];
-  let bytes = Number(request.headers['content-length'] ?? 0);
-  if (bytes > limits.bodyBytesMax) throw bodyTooLarge();
-  bytes = 0;
+  const announced = Number(request.headers['content-length'] ?? limits.bodyBytesMax);
+  if (announced > limits.bodyBytesMax) throw bodyTooLarge();
+  reserve(deps, announced, response);
+  let bytes = 0;
   const take = (piece: Buffer): void => {
     bytes += piece.length;
     pieces.push(piece);
@@ -271,4 +360,15 @@ async function readWhole(request: IncomingMessage): Promise<Uint8Array | undefin
   request.once('end', () => resolve(Buffer.concat(pieces)));
   request.once('close', () => resolve(undefined));
   return promise;
+}
+
+function reserve({ kept }: RegisterDeps, bytes: number, response: ServerResponse): void {
+  if (kept.bytes + bytes > limits.exchangeBytesMax) {
+    const detail = 'Too many requests with large bodies are in progress. Try again later';
+    throw new Problem('overloaded', detail);
+  }
+  kept.bytes += bytes;
+  response.once('close', () => {
+    kept.bytes -= bytes;
+  });
 }

@@ -27,6 +27,8 @@ export interface Facts {
   replay?: string;
   /** The key that the request was about. */
   subjectKey?: string;
+  /** Where a request for the API does not fit the document. */
+  misfits?: string;
   /** Why it was refused. */
   code?: ProblemCode;
   /** Why it failed on our side. */

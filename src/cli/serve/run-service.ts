@@ -4,6 +4,7 @@ import type { Config, Environment } from '../../config.ts';
 import { explainTargets } from '../../config/exposure.ts';
 import { settings } from '../../config/settings.ts';
 import { ContractError } from '../../contract/document/document.ts';
+import { Problem } from '../../core/errors/problem.ts';
 import { explainError } from '../../contract/document/locate.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import { version } from '../../core/base/package.ts';
@@ -102,6 +103,7 @@ function explain(error: unknown): never {
     const remedy = 'check that the store is writable (ringback doctor helps), then start again';
     throw new CliFailure(`Cannot start: ${continued(error)}; ${remedy}`, { cause: error });
   }
+  if (error instanceof Problem) throw new CliFailure(error.message, { cause: error });
   if (error instanceof CannotOpenStore) throw new CliFailure(error.message, { cause: error });
   if (error instanceof ContractError) throw new CliFailure(explainError(error), { cause: error });
   if (error instanceof Error && ('syscall' in error || isTlsError(error))) {

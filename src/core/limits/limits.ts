@@ -463,6 +463,8 @@ export const limits = {
   /** The head of an answer of the API behind the gateway, and the longest time until it begins. */
   upstreamHeadBytesMax: 65_536,
   upstreamTimeoutMaxMs: 60 * 60_000,
+  /** Bodies of requests that are registered on their way to the API. */
+  exchangeBytesMax: 64 * 1_048_576,
   /** How often slow requests are looked for. */
   connectionsLookMs: 1_000,
   /**

@@ -33,8 +33,17 @@ export interface Meter {
   settled: (settlement: Settlement, nowMs: number) => void;
   batch: (batch: BatchFacts) => void;
   answered: (request: Answered) => void;
+  exchanged: (operation: string, result: ExchangeResult) => void;
+  /** A request for the API behind the gateway that does not fit the document. */
+  misfit: (operation: string) => void;
   families: () => Family[];
 }
+
+/**
+ * What became of a request with a callback URL for the API behind the gateway. `unconfirmed`: the API accepted it, but that
+ * could not be stored in time. `unregistered`: it was passed on while the store was down.
+ */
+export type ExchangeResult = 'registered' | 'refused' | 'unconfirmed' | 'unregistered';
 
 /** In seconds. */
 const attemptBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
@@ -90,6 +99,14 @@ const titles = {
     name: 'ringback_refusals_total',
     help: 'Requests rejected by this node, by error code (docs/errors.md).',
   },
+  exchanges: {
+    name: 'ringback_exchanges_total',
+    help: 'Requests with a callback URL for the API behind the gateway, by what became of them.',
+  },
+  misfits: {
+    name: 'ringback_exchange_misfits_total',
+    help: 'Requests for the API behind the gateway that do not fit the document.',
+  },
 } as const satisfies Record<string, Title>;
 
 /**
@@ -109,6 +126,8 @@ export function createMeter(): Meter {
   const requests = counters('operation', 'status');
   const requestTook = labelled(['operation'], histograms(requestBounds));
   const refusals = counters('operation', 'code');
+  const exchanges = counters('operation', 'result');
+  const misfits = counters('operation');
   // Prometheus does not see the rise of a counter that first appears with 1. Counters used by
   // alerts are created with 0.
   for (const all of [published, released]) all.of();
@@ -137,6 +156,12 @@ export function createMeter(): Meter {
       if (operation !== lasting) observe(requestTook.of(operation), tookMs / 1000);
       if (code !== undefined) refusals.of(operation, code).count += 1;
     },
+    exchanged: (operation, result) => {
+      exchanges.of(operation, result).count += 1;
+    },
+    misfit: (operation) => {
+      misfits.of(operation).count += 1;
+    },
     families: () => [
       counterFamily(titles.published, published),
       counterFamily(titles.attempts, attempts),
@@ -149,6 +174,8 @@ export function createMeter(): Meter {
       counterFamily(titles.requests, requests),
       histogramFamily(titles.requestTook, requestTook),
       counterFamily(titles.refusals, refusals),
+      counterFamily(titles.exchanges, exchanges),
+      counterFamily(titles.misfits, misfits),
     ],
   };
 }

@@ -175,10 +175,11 @@ describe('ringback check', () => {
 
   POST /hooks
     key          decided by the API
-    passed on    to the API, whose answer is returned unchanged
+    passed on    to the API unchanged, with the header Ringback-Subscription in request and answer
     registered   if the request has a callback URL and the API answers 201
     subject      the response at /id
-    ended by     DELETE /hooks/{id}; 30d after it was made
+    ended by     DELETE /hooks/{id}; 30d after it was made; its receivers, and DELETE
+                 /ringback/subscriptions/{id}
       orderPaid  POST to the URL in the request body at /url + /paid, matches orderPaid
       example    POST /hooks
                  {"url":"https://example.com/callback"}
@@ -187,7 +188,8 @@ describe('ringback check', () => {
   DELETE /hooks/{id}
     key          decided by the API
     passed on    to the API, whose answer is returned unchanged
-    ends         the subscriptions whose subject or id is path parameter id, if the API answers 2xx
+    ends         the subscriptions whose subject or id is path parameter id, if the API answers 2xx,
+                 404 or 410
 
   Publishable events, with an example payload
     orderPaid    {"total":12}
@@ -207,6 +209,41 @@ describe('ringback check', () => {
     assert.partialDeepStrictEqual(subscribes, [
       { accepts: '201', subject: 'the response at /id', variants: [{ status: null }] },
     ]);
+  });
+
+  it('explains final callbacks, subjects and expiries of the document, and replacing', async () => {
+    await using folder = await newFolder();
+    const extensions = "x-ringback-subject: '$request.body#/url'\n      x-ringback-expires: P7D";
+    const jobs = good
+      .replace('post:\n', 'put:\n')
+      .replace('callbacks:', `${extensions}\n      callbacks:`)
+      .replace("paid':\n            post:\n", '$&              x-ringback-final: true\n');
+    const upstream = ['--upstream', 'http://127.0.0.1:3000'];
+    const documents = { 'shop.yaml': jobs };
+    const rows = async (...flags: string[]): Promise<string[]> => {
+      const { code, out, err } = await check(folder, documents, ...flags);
+      assert.deepEqual([code, err], [0, '']);
+      const found = out.replaceAll(/\n {10,}(?=\S)/gu, ' ').split('\n');
+      return found.filter((line) => /^ +(?:subject|ended by|orderPaid  POST)/u.test(line));
+    };
+    const ends =
+      'callback orderPaid, once it is delivered or dead; a later PUT to the same URL; ' +
+      '7d after it was made; its receivers, and DELETE';
+    const final = 'final: once it is delivered or dead, the subscription ends';
+    const sent = 'POST to the URL in the request body at /url + /paid, matches orderPaid';
+    const expected = (prefix: string): string[] => [
+      '    subject      the request body at /url',
+      `    ended by     ${ends} ${prefix}/subscriptions/{id}`,
+      `      orderPaid  ${sent}; ${final}`,
+    ];
+    assert.deepEqual(await rows(), expected(''));
+    assert.deepEqual(await rows(...upstream), expected('/ringback'));
+    assert.deepEqual(
+      await rows(...upstream, '--manage-prefix', '/hooks-api'),
+      expected('/hooks-api'),
+    );
+    const { out } = await check(folder, documents, ...upstream);
+    assert.match(out, /use Ringback’s own DELETE \/ringback\/subscriptions\/\{id\}\./);
   });
 
   it('exits with 1 if an operation registers no callback', async () => {

@@ -38,9 +38,12 @@ export async function check(call: Invocation, terminal: Terminal): Promise<void>
   const settled = chosen(call);
   const { verdicts } = await checkContracts(contractFiles({ contract: files, ...settled }));
   const all = verdicts.map(checkedOf);
-  const isGateway = settled.upstream !== undefined;
+  const service = {
+    isGateway: settled.upstream !== undefined,
+    managePrefix: settled.managePrefix ?? '',
+  };
   for (const checked of isJson ? [] : all) {
-    terminal.out(showChecked(checked, terminal, { isGateway }));
+    terminal.out(showChecked(checked, terminal, service));
   }
   if (isJson) terminal.out(`${JSON.stringify(all, absentAsNull, 2)}\n`);
   const failed = verdicts.filter((one) => one.kind === 'refused' || one.cannotRun.length > 0);
@@ -123,13 +126,21 @@ type Shown =
   | (Omit<Report, 'warnings'> & { warnings: readonly Warning[] })
   | { file: string; error: { message: string } };
 
-/** `isGateway`: requests that an API answers come through Ringback. */
+/** The service that the document is checked for. */
+interface Service {
+  /** Requests that an API answers come through Ringback. */
+  isGateway: boolean;
+  /** In front of the paths of Ringback's own API. */
+  managePrefix: string;
+}
+
 export function showChecked(
   checked: Shown,
   screen: Pick<Terminal, 'isScreen' | 'width'>,
-  { isGateway }: { isGateway: boolean } = { isGateway: false },
+  { isGateway, managePrefix }: Service = { isGateway: false, managePrefix: '' },
 ): string {
-  const api = isGateway ? passedOn : answered;
+  const unsubscribe = `DELETE ${managePrefix}/subscriptions/{id}`;
+  const api = { ...(isGateway ? passedOn : answered), unsubscribe };
   const shown = 'error' in checked ? errorRows(checked) : reportRows(checked, api);
   const rows = shown.map(withoutControls);
   const lineChars = Math.max(lineCharsMin, Math.min(lineCharsMax, screen.width()));
@@ -143,16 +154,31 @@ export function showChecked(
 
 /** What becomes of the requests that an API answers. */
 interface ApiWords {
+  /** Of an operation with callbacks, and of one that ends subscriptions. */
   row: Row;
+  endingRow: Row;
   others: string;
+  /** Ringback's own operation that ends a subscription. */
+  unsubscribe: string;
 }
 
-const passedOn: ApiWords = {
-  row: { indent: 4, label: 'passed on', text: 'to the API, whose answer is returned unchanged' },
+const passedOn: Omit<ApiWords, 'unsubscribe'> = {
+  row: {
+    indent: 4,
+    label: 'passed on',
+    text: 'to the API unchanged, with the header Ringback-Subscription in request and answer',
+  },
+  endingRow: {
+    indent: 4,
+    label: 'passed on',
+    text: 'to the API, whose answer is returned unchanged',
+  },
   others: 'passed on without a further look',
 };
-const answered: ApiWords = {
-  row: { indent: 4, label: 'answered', text: 'by the API, not by Ringback' },
+const byApi: Row = { indent: 4, label: 'answered', text: 'by the API, not by Ringback' };
+const answered: Omit<ApiWords, 'unsubscribe'> = {
+  row: byApi,
+  endingRow: byApi,
   others: 'left to the API',
 };
 
@@ -222,18 +248,19 @@ function registeredRows(
   { accepts, subject, ends }: Pick<SubscribeReport, 'accepts' | 'subject' | 'ends'>,
   api: ApiWords,
 ): Row[] {
+  const always = `its receivers, and ${api.unsubscribe}`;
+  const ended = ends.length === 0 ? `only ${always}` : `${ends.join('; ')}; ${always}`;
+  const endedBy: Row = { indent: 4, label: 'ended by', text: ended };
   if (accepts === undefined) {
-    return subject === undefined ? [] : [{ indent: 4, label: 'subject', text: subject }];
+    return subject === undefined ? [] : [{ indent: 4, label: 'subject', text: subject }, endedBy];
   }
   const registered = `if the request has a callback URL and the API answers ${accepts}`;
   const none = 'none, so its subscriptions receive the events of all subjects';
-  const ended =
-    ends.length === 0 ? 'only its receivers, and DELETE /subscriptions/{id}' : ends.join('; ');
   return [
     api.row,
     { indent: 4, label: 'registered', text: registered },
     { indent: 4, label: 'subject', text: subject ?? none },
-    { indent: 4, label: 'ended by', text: ended },
+    endedBy,
   ];
 }
 
@@ -304,13 +331,14 @@ function unsubscribeRows(
   { method, path, takes, status, ...operation }: UnsubscribeReport,
   api: ApiWords,
 ): Row[] {
-  const subject = `the subscriptions whose subject or id is ${takes}, if the API answers 2xx`;
+  const statuses = method === 'DELETE' ? '2xx, 404 or 410' : '2xx';
+  const subject = `the subscriptions whose subject or id is ${takes}, if the API answers ${statuses}`;
   return [
     blank,
     { indent: 2, text: `${method} ${path}`, style: 'bold' },
     keyRow(operation),
     ...(status === undefined
-      ? [api.row, { indent: 4, label: 'ends', text: subject }]
+      ? [api.endingRow, { indent: 4, label: 'ends', text: subject }]
       : [
           { indent: 4, label: 'ends', text: `the subscription named by ${takes}` },
           { indent: 4, label: 'response', text: String(status) },
@@ -388,7 +416,7 @@ function endRows(report: Exclude<Shown, { error: unknown }>, api: ApiWords): Row
   return [
     blank,
     { indent: 2, text: can, style: cannotRun.length === 0 && active > 0 ? 'green' : 'yellow' },
-    ...(active > 0 && unsubscribes.length === 0 ? [endsRow] : []),
+    ...(active > 0 && unsubscribes.length === 0 ? [noEndRow(api)] : []),
     ...(cannotRun.length === 0
       ? []
       : [{ indent: 2, text: 'Not executable:', style: 'red' } as const]),
@@ -396,10 +424,12 @@ function endRows(report: Exclude<Shown, { error: unknown }>, api: ApiWords): Row
   ];
 }
 
-const endsRow: Row = {
-  indent: 2,
-  text: 'No operation ends a subscription; use Ringback’s own DELETE /subscriptions/{id}.',
-};
+function noEndRow({ unsubscribe }: ApiWords): Row {
+  return {
+    indent: 2,
+    text: `No operation ends a subscription; use Ringback’s own ${unsubscribe}.`,
+  };
+}
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;

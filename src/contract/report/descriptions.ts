@@ -96,7 +96,10 @@ export function describeAccepted({ accepts }: Subscribe): string {
 }
 
 /** What ends the subscriptions of an operation, in words; a receiver that answers 410 always does. */
-export function describeEnds({ operationId, role }: Operation, { operations }: Contract): string[] {
+export function describeEnds(
+  { operationId, method: own, role }: Operation,
+  { operations }: Contract,
+): string[] {
   if (role.kind !== 'subscribe') return [];
   const ended = operations.filter(
     (one) => one.role.kind === 'unsubscribe' && one.role.of.includes(operationId),
@@ -107,6 +110,7 @@ export function describeEnds({ operationId, role }: Operation, { operations }: C
   return [
     ...[...finals].map((label) => `callback ${label}, once it is delivered or dead`),
     ...ended.map(({ method, path }) => `${method} ${path}`),
+    ...(own === 'PUT' ? ['a later PUT to the same URL'] : []),
     ...(expiresMs === undefined ? [] : [`${printDuration(expiresMs)} after it was made`]),
   ];
 }

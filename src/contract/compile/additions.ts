@@ -89,6 +89,7 @@ function compileParameter({
       value,
       form: 'plain',
       isCredential: false,
+      alternative: undefined,
       expires: undefined,
       secrets: [],
     },
@@ -136,17 +137,18 @@ function templateOf(written: string): Template {
   return parsed.kind === 'parsed' ? parsed.template : [{ kind: 'text', text: written }];
 }
 
-// Credentials: the first alternative of the callback's own `security` that names a source.
+// Credentials: the alternatives of the callback's own `security` whose schemes all have a source.
 
 function compileSecurity(it: CallbackNode, target: Template | undefined): Addition[] {
   const { place } = it;
   const security = child(place, 'security');
   if (security === undefined) return [];
   const alternatives = items(security).map((one) => entries(one).map(([name]) => name));
-  for (const names of alternatives) {
+  const able = alternatives.flatMap((names, alternative) => {
     const sent = names.flatMap((name) => compileScheme(name, it, target) ?? []);
-    if (names.length > 0 && sent.length === names.length) return sent;
-  }
+    return sent.length < names.length ? [] : sent.map((one) => ({ ...one, alternative }));
+  });
+  if (able.length > 0) return able;
   const [first] = alternatives;
   if (first !== undefined && alternatives.every((names) => names.length > 0)) {
     const lacking = first.filter((name) => compileScheme(name, it, target) === undefined);
@@ -178,7 +180,7 @@ function compileScheme(
   name: string,
   it: CallbackNode,
   target: Template | undefined,
-): Addition | undefined {
+): Omit<Addition, 'alternative'> | undefined {
   const scheme = at(rootOf(it.place), 'components', 'securitySchemes', name);
   if (scheme === undefined) return undefined;
   const carrier = carrierOf(scheme);

@@ -213,6 +213,8 @@ export interface Addition {
   form: 'plain' | 'bearer' | 'basic';
   /** From `security`: sent only to the origins that the subscriber gave it for, and never recorded. */
   isCredential: boolean;
+  /** Of several alternatives in `security`, the first whose credentials the request has is sent. */
+  alternative: number | undefined;
   /** When the value expires; afterwards it is not sent. */
   expires: Expression | undefined;
   /** Of a credential: the parts of the request body that are never shown again. */

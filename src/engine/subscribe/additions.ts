@@ -18,10 +18,11 @@ export interface Added {
 
 /** Throws if the request has a value that cannot be sent. Messages never repeat the value. */
 export function makeAdditions(
-  { id, additions }: Pick<CallbackDefinition, 'id' | 'additions'>,
+  { id, additions: declared }: Pick<CallbackDefinition, 'id' | 'additions'>,
   exchange: ExpressionInput,
   nowMs: number,
 ): Added {
+  const additions = withOneAlternative(declared, exchange);
   const headers: DeclaredHeader[] = [];
   const cookies: string[] = [];
   let query = '';
@@ -65,6 +66,20 @@ export function makeAdditions(
     headers.push({ in: 'header', header, callback: id, expiresMs: undefined, origins });
   }
   return { headers, query, missing: undefined };
+}
+
+/** Without the credentials of other alternatives than the first one that the request has; else than the first. */
+function withOneAlternative(
+  additions: readonly Addition[],
+  exchange: ExpressionInput,
+): readonly Addition[] {
+  const credentials = additions.filter(({ alternative }) => alternative !== undefined);
+  const alternatives = Map.groupBy(credentials, ({ alternative }) => alternative);
+  if (alternatives.size < 2) return additions;
+  const isGiven = ({ value }: Addition): boolean => textsOf(value, exchange).kind === 'texts';
+  const lists = [...alternatives.values()];
+  const chosen = lists.find((list) => list.every(isGiven)) ?? lists[0] ?? [];
+  return additions.filter((one) => one.alternative === undefined || chosen.includes(one));
 }
 
 type Texts = { kind: 'texts'; texts: readonly string[] } | { kind: 'unresolved'; reason: string };

@@ -304,6 +304,33 @@ describe('the API key of a callback whose request declares it beside the URL', (
   });
 });
 
+describe('the alternatives in the security of a callback', () => {
+  it('are tried in order: the first whose credential the request has is sent, and no other', async () => {
+    const alternatives = keyed('header')
+      .replace('security: [{ own: [] }]', 'security: [{ own: [] }, { token: [] }, { fixed: [] }]')
+      .replace(
+        'securitySchemes: {',
+        `securitySchemes: { token: { type: http, scheme: bearer },
+          fixed: { type: apiKey, in: header, name: X-Fixed, x-ringback-value: always },`,
+      );
+    await using service = await serve(alternatives);
+    await using receiver = await receive();
+    const sent: unknown[][] = [];
+    for (const sinkCredential of [{ apiKey: 'k', accessToken: 't' }, { accessToken: 't' }, {}]) {
+      const body = { sink: receiver.url, sinkCredential };
+      const { id } = await service.subscribe({ path: '/watches', body });
+      await service.deliveries('seen', { subscriberId: id });
+      const { headers = {} } = (await receiver.waitFor(sent.length + 1)).at(-1) ?? {};
+      sent.push([headers['hook_key'], headers.authorization, headers['x-fixed']]);
+    }
+    assert.deepEqual(sent, [
+      ['k', undefined, undefined],
+      [undefined, 'Bearer t', undefined],
+      [undefined, undefined, 'always'],
+    ]);
+  });
+});
+
 const declaredKey = '{ type: object, properties: { apiKey: { type: string } } }';
 
 describe('a scheme with x-ringback-value', () => {

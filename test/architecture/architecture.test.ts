@@ -151,6 +151,15 @@ describe('librariesImportTooMuch', () => {
     assert.equal(found("import { verify } from 'node:crypto';"), 1);
     assert.equal(found("import { x } from 'undici';"), 1);
     assert.equal(found("import type { X } from '../core/id.ts';"), 1);
+    assert.equal(found("import type { X } from '../client/client.ts';"), 1);
+  });
+
+  it('finds no import of the client in the middleware, which is built on it', () => {
+    const found = (text: string): number =>
+      librariesImportTooMuch(new Map([['src/middleware/a.ts', text]])).length;
+    assert.equal(found("import { createClient } from '../client/client.ts';"), 0);
+    assert.equal(found("import { x } from '../receiver/receiver.ts';"), 1);
+    assert.equal(found("import express from 'express';"), 1);
   });
 });
 

@@ -9,6 +9,7 @@ export const floors: Readonly<Record<string, number>> = {
   core: 0,
   client: 0,
   receiver: 0,
+  middleware: 1,
   contract: 1,
   store: 1,
   egress: 1,
@@ -158,15 +159,26 @@ export function consoleImportsTooMuch(tree: Tree): string[] {
   return [...wrong, ...strange].map(([from, to]) => `${from} imports ${to}`);
 }
 
-/** The published libraries run anywhere, so they import only their own files, and nothing of Node. */
+/** The rooms that each published library may import besides its own. */
+const libraries: Readonly<Record<string, readonly string[]>> = {
+  client: [],
+  receiver: [],
+  middleware: ['client'],
+};
+
+/** The published libraries run anywhere, so they import no package, and nothing of Node. */
 export function librariesImportTooMuch(tree: Tree): string[] {
-  return [...tree]
-    .filter(([path]) => /^src\/(client|receiver)\//.test(path))
-    .flatMap(([path, text]) =>
-      [...text.matchAll(/(?<!')\b(?:from|import)\s*\(?\s*'([^']+)'/g)]
-        .filter(([, to = '']) => !to.startsWith('.') || roomOf(resolve(path, to)) !== roomOf(path))
-        .map(([, to = '']) => `${path} imports ${to}`),
-    );
+  return [...tree].flatMap(([path, text]) => {
+    const room = roomOf(path);
+    const allowed = libraries[room];
+    if (allowed === undefined) return [];
+    return [...text.matchAll(/(?<!')\b(?:from|import)\s*\(?\s*'([^']+)'/g)]
+      .filter(([, to = '']) => {
+        const other = roomOf(resolve(path, to));
+        return !to.startsWith('.') || (other !== room && !allowed.includes(other));
+      })
+      .map(([, to = '']) => `${path} imports ${to}`);
+  });
 }
 
 /** Whether neither the file nor its imports need Node. */

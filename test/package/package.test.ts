@@ -23,8 +23,9 @@ const root = join(import.meta.dirname, '..', '..');
 const manifest = read(join(root, 'package.json'));
 const skip = await whyNotInstalled();
 const libraries = [
-  { name: 'client', maker: 'createClient' },
-  { name: 'receiver', maker: 'createReceiver' },
+  { name: 'client', maker: 'createClient', folders: ['client'] },
+  { name: 'middleware', maker: 'ringbackExpress', folders: ['client', 'middleware'] },
+  { name: 'receiver', maker: 'createReceiver', folders: ['receiver'] },
 ];
 
 describe('the installed package', { skip }, () => {
@@ -159,11 +160,13 @@ describe('a library of the installed package', { skip }, () => {
     }
   });
 
-  for (const { name, maker } of libraries) {
+  for (const { name, maker, folders } of libraries) {
     it(`ringback/${name} has no dependencies`, async () => {
       await using folder = await newFolder();
-      const library = join(installed.folder, 'node_modules', 'ringback', 'dist', name);
-      await cp(library, join(folder.path, name), { recursive: true });
+      const dist = join(installed.folder, 'node_modules', 'ringback', 'dist');
+      for (const one of folders) {
+        await cp(join(dist, one), join(folder.path, one), { recursive: true });
+      }
       await writeFile(join(folder.path, 'package.json'), '{ "type": "module" }');
       const alone = join(folder.path, name, `${name}.js`);
       const named = `import('ringback/${name}')`;
@@ -219,7 +222,7 @@ const expected = [
   /^bin\/ringback\.js$/,
   /^dist\/(?!.*\.test\.js).*\.js$/,
   /^dist\/(page\.css|openapi\.json)$/,
-  /^dist\/(client|receiver)\/.*\.d\.ts$/,
+  /^dist\/(client|middleware|receiver)\/.*\.d\.ts$/,
   /^console\/dist\/(index\.html|assets\/[\w-]+\.(js|css|svg))$/,
   /^migrations\/(sqlite|postgres)\/\d{4}_[\w]+\.sql$/,
   /^migrations\/schema-0018-(sqlite|postgres)\.txt$/,

@@ -49,7 +49,7 @@ describe('pages', () => {
       return resolve(root, folder, file);
     };
     const packed = fileOf('docs/guide/01-start.md', '../hello');
-    for (const name of ['orders', 'shop', 'own-contract']) {
+    for (const name of ['orders', 'shop', 'own-contract', 'print-shop']) {
       assert.equal(fileOf(`examples/${name}/README.md`, `examples/${name}`), packed);
     }
   });

@@ -2,9 +2,9 @@
 // oldest supported Node, against the Ringback of that package.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -20,6 +20,8 @@ import {
 } from '../cli/ringback-process.ts';
 import { get, quiet, until } from '../e2e/stage.ts';
 import { Tally } from '../e2e/awaitable-count.ts';
+import { freePort } from '../docs/free-ports.ts';
+import { receive } from '../e2e/receiver.ts';
 import {
   installedPackage,
   whyNotInstalled,
@@ -29,7 +31,7 @@ import { callbackOf, hmacForgeries, newId, nowS, send, signHmac } from './forger
 import { openGate } from './losing-proxy.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const names = ['orders', 'shop', 'own-contract'] as const;
+const names = ['orders', 'shop', 'own-contract', 'print-shop'] as const;
 type Example = (typeof names)[number];
 
 let installed: InstalledPackage;
@@ -141,6 +143,12 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     installed = await installedPackage();
     for (const name of names) {
       await cp(join(root, 'examples', name), join(installed.folder, name), { recursive: true });
+    }
+    // The dependencies of the print shop, as npm would install them.
+    const modules = join(installed.folder, 'print-shop', 'node_modules');
+    await mkdir(join(modules, '@types'), { recursive: true });
+    for (const name of ['express', '@types/express']) {
+      await symlink(join(root, 'node_modules', name), join(modules, name));
     }
   });
   after(async () => installed[Symbol.asyncDispose]());
@@ -320,6 +328,80 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     assert.equal(checked.out.replace(join(folder, ...document), document[1]).trim(), shown.trim());
   });
 
+  it('print-shop: an API that answers its requests itself gets callbacks', async () => {
+    const { folder } = installed;
+    await using receiver = await receive();
+    const key = randomBytes(24).toString('hex');
+    const env = { RINGBACK_API_KEY: key, RINGBACK_DATA: join(folder, 'print-data') };
+    const port = String(await freePort());
+    await using child = await start(
+      { example: 'print-shop' },
+      { ...env, PORT: '0', RINGBACK_PORT: port },
+    );
+    const [, api = ''] = await child.says(/The print shop listens on (\S+)\n/);
+    const [, url = ''] = await child.says(/Ringback \S+ listens on (\S+)\n/);
+    const call = async (to: string, method: string, body?: object): Promise<Response> =>
+      fetch(to, {
+        method,
+        headers: { 'content-type': 'application/json', 'x-api-key': key },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+    interface Started {
+      jobId: string;
+      subscription: string | null;
+    }
+    const startJob = async (more: object): Promise<Started> => {
+      const response = await call(`${url}/jobs`, 'POST', { file: 'menu.pdf', copies: 2, ...more });
+      const { jobId, ...job } = (await response.json()) as { jobId: string };
+      assert.deepEqual([response.status, job], [201, { file: 'menu.pdf', copies: 2, printed: 0 }]);
+      assert.equal(response.headers.get('location'), `/jobs/${jobId}`);
+      return { jobId, subscription: response.headers.get('ringback-subscription') };
+    };
+    const stateOf = async ({ subscription }: Started): Promise<string> => {
+      const response = await call(`${url}/ringback/subscriptions/${subscription}`, 'GET');
+      return ((await response.json()) as { state: string }).state;
+    };
+    const quietJob = await startJob({});
+    assert.equal(quietJob.subscription, null);
+    const [one, two] = [
+      await startJob({ callbackUrl: receiver.url }),
+      await startJob({ callbackUrl: receiver.url }),
+    ];
+    for (const { jobId } of [quietJob, one]) {
+      for (const printed of [1, 2]) {
+        const printedCopy = await call(`${api}/jobs/${jobId}/copies`, 'POST');
+        assert.equal(((await printedCopy.json()) as { printed: number }).printed, printed);
+        // The callback of the last copy ends the subscription.
+        if (jobId === one.jobId) await receiver.waitFor(printed);
+      }
+    }
+    const received = await receiver.waitFor(2);
+    const came = received.map(({ headers, body }) => [
+      headers['ringback-event'],
+      (JSON.parse(body.toString()) as { jobId: string }).jobId,
+    ]);
+    assert.deepEqual(came, [
+      ['job.copy', one.jobId],
+      ['job.done', one.jobId],
+    ]);
+    await until(
+      async () => stateOf(one),
+      (state) => state === 'ended',
+    );
+    assert.equal(await stateOf(two), 'active');
+    assert.equal((await call(`${url}/jobs/${two.jobId}`, 'DELETE')).status, 204);
+    assert.equal(await stateOf(two), 'ended');
+    assert.equal((await call(`${url}/jobs/${two.jobId}`, 'GET')).status, 404);
+    child.signal('SIGTERM');
+    assert.equal(await child.ended, 0, child.err());
+
+    const checked = await run({ example: 'print-shop', script: 'check' }, {});
+    const readme = await readFile(join(root, 'examples', 'print-shop', 'README.md'), 'utf8');
+    const [, shown = ''] = /```text\n(.*?)```/s.exec(readme) ?? [];
+    const document = join(folder, 'print-shop', 'printing.yaml');
+    assert.equal(checked.out.replace(document, 'printing.yaml').trim(), shown.trim());
+  });
+
   it('name a missing setting', async () => {
     const shop = { example: 'shop', script: 'join', args: ['ada'] } as const;
     const wanting: Run[] = [
@@ -327,6 +409,7 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
       shop,
       { example: 'own-contract', script: 'watch' },
       { example: 'own-contract', script: 'publish' },
+      { example: 'print-shop' },
     ];
     const env = { ORDERS_DB: ':memory:', SHOP_DB: ':memory:', PORT: '0' };
     const ends = await Promise.all(wanting.map(async (one) => run(one, env)));

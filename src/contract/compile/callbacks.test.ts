@@ -392,6 +392,21 @@ b: { '{$request.body#/url}': { post: {} } }`,
     assert.throws(() => event('5'), /Cannot read the event/);
   });
 
+  it('reads it from the callback operation before the path item', () => {
+    const own = (event: string): string => `{ x-ringback-event: ${event} }`;
+    const { callbacks } = compile(
+      `
+a:
+  '{$request.body#/url}': { x-ringback-event: item, post: ${own('post')}, put: {} }
+  '{$request.body#/otherUrl}': { post: ${own('o.*')} }`,
+      body,
+    );
+    assert.deepEqual(
+      callbacks.map(({ event }) => printTemplate(event)),
+      ['item', 'post', 'o.*'],
+    );
+  });
+
   it('takes a label as the name of the event, never as a wildcard', () => {
     const named = (label: string): Compiled =>
       compile(`${JSON.stringify(label)}: { '{$request.body#/url}': { post: {} } }`, body);

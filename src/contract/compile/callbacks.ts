@@ -37,8 +37,10 @@ export function compileCallbacks(draft: DeclaredOperation): CompiledCallback[] {
   const readable = declaredBy(draft);
   return declared.flatMap(([label, callback]) => {
     const keys = entries(callback).filter(isNoExtension);
-    const sent = keys.filter(([, item]) => methodsOf(item).length > 0);
-    const events = eventsOfKeys({ keys: sent, labels, readable });
+    const unnamed = keys.filter(([, item]) =>
+      methodsOf(item).some(({ place }) => ownEvent([place, item]) === undefined),
+    );
+    const events = eventsOfKeys({ keys: unnamed, labels, readable });
     return keys.flatMap(([key, item]) =>
       compileItem({ label, key, item, event: events.get(key) ?? label }, draft),
     );
@@ -64,7 +66,6 @@ function compileItem(written: Written, draft: DeclaredOperation): CompiledCallba
     warn(item, `has no operation (${describe(item.value)}); the callback is ignored`);
     return [];
   }
-  const event = compileEvent(written.event, item, draft);
   return operations.map(({ method, place }) => {
     if (child(place, 'callbacks') !== undefined) {
       warn(place, 'has callbacks of its own; they are not executed');
@@ -81,7 +82,7 @@ function compileItem(written: Written, draft: DeclaredOperation): CompiledCallba
         ...target,
         isOptional: false,
         method,
-        event,
+        event: compileEvent(written.event, [place, item], draft),
         ...compilePayload(method, place),
         statuses: entries(child(place, 'responses')).map(([status]) => statusName(status)),
         additions: compileAdditions(callback, target.target),
@@ -107,9 +108,13 @@ function compileKey(
   return { target: repaired.template, inactive: undefined, repairs: repaired.repairs };
 }
 
-function compileEvent(label: string, item: RefNode, draft: DeclaredOperation): Template {
-  const place = child(item, 'x-ringback-event');
-  if (place === undefined) return [{ kind: 'text', text: patternFrom(label, item) }];
+function compileEvent(
+  label: string,
+  holders: readonly [operation: RefNode, item: RefNode],
+  draft: DeclaredOperation,
+): Template {
+  const place = ownEvent(holders);
+  if (place === undefined) return [{ kind: 'text', text: patternFrom(label, holders[1]) }];
   const parsed = typeof place.value === 'string' ? parseTemplate(place.value) : undefined;
   if (parsed?.kind !== 'parsed') {
     throw errorAt(place, 'read the event', 'expected a text, with expressions in braces');
@@ -121,6 +126,11 @@ function compileEvent(label: string, item: RefNode, draft: DeclaredOperation): T
   }
   checkVisible(expressions, place, draft);
   return parsed.template;
+}
+
+/** Of the callback operation, or else of its path item. */
+function ownEvent(holders: readonly RefNode[]): RefNode | undefined {
+  return holders.map((holder) => child(holder, 'x-ringback-event')).find(Boolean);
 }
 
 /** Whether it is a pattern if its expressions resolve to names. */

@@ -1,11 +1,11 @@
 // Events of callbacks whose label has several keys: each key is named after what its URL is read
 // from, as in `successUrl` and `failedUrl`, so that each callback has an event of its own.
-import { child, warn, type RefNode } from '../document/ref-node.ts';
+import { warn, type RefNode } from '../document/ref-node.ts';
 import { repairKey, type Declared } from '../expression/repair.ts';
 import { expressionsOf } from '../expression/template.ts';
 
 export interface LabelKeys {
-  /** The keys of the label, and the labels of the operation. */
+  /** The keys of the label without an event of their own, and the labels of the operation. */
   keys: readonly [string, RefNode][];
   labels: ReadonlySet<string>;
   /** What a key of the operation can mean. */
@@ -14,9 +14,8 @@ export interface LabelKeys {
 
 /** By key; a key without an event of its own has that of the label. */
 export function eventsOfKeys({ keys, labels, readable }: LabelKeys): ReadonlyMap<string, string> {
-  const unnamed = keys.filter(([, item]) => child(item, 'x-ringback-event') === undefined);
-  if (unnamed.length < 2) return new Map();
-  const names = unnamed.map(([key, item]) => ({ key, item, name: nameOf(key, readable) }));
+  if (keys.length < 2) return new Map();
+  const names = keys.map(([key, item]) => ({ key, item, name: nameOf(key, readable) }));
   const byName = Map.groupBy(names, ({ name }) => name);
   const isOwn = (name: string): boolean =>
     name !== '' && byName.get(name)?.length === 1 && !labels.has(name);

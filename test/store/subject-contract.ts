@@ -53,7 +53,7 @@ export function subjectContract(name: string, open: OpenSubject): void {
 
     /** Its pending deliveries, leased; those of other tests are leased, too. */
     async function claimed({ id }: Subscription): Promise<readonly Leased[]> {
-      const all = (await on.dispatcher.claim({ room: 999 })).claimed;
+      const all = (await on.dispatcher.claim({ room: 999, laneRoom: 99 })).claimed;
       const callbacks = all.map((one) => one.callback);
       const targets = await on.store.read('targets', { callbacks });
       const own = targets.filter(({ subscription }) => subscription === id);
@@ -378,6 +378,36 @@ export function subjectContract(name: string, open: OpenSubject): void {
         assert.equal((await settle(event, 'delivered')).kind, 'settled');
         assert.equal((await find(one.id))?.state, 'active', 'the other URL is still to be sent to');
         assert.equal((await settle(other, 'dead')).kind, 'gone');
+        assert.equal((await find(one.id))?.endReason, 'final');
+      });
+
+      it('waits for those that a fan-out in progress has yet to make', async () => {
+        const length = limits.callbacksPerSubscriptionMax;
+        const callbacks = Array.from({ length }, (_, at) => {
+          return { ...callback(at, 'a'), definition: 'many' };
+        });
+        const subject = newId();
+        const one = await subscribed({ callbacks, subject });
+        const count = Math.ceil((limits.targetsAtOnceMax + 1) / length);
+        for (let i = 1; i < count; i += 1) await subscribed({ callbacks, subject });
+        assert.equal(await reached({ subject }), undefined);
+        const settleAll = async (): Promise<string[]> => {
+          const kinds: string[] = [];
+          for (const leased of await claimed(one)) {
+            const settlement = settlementOf(leased, 'delivered', clock.ms);
+            kinds.push((await on.store.settle({ ...settlement, finals: ['many'] })).kind);
+          }
+          return kinds;
+        };
+        await on.dispatcher.fanOut({ room: 0 });
+        const early = await settleAll();
+        assert(early.length > 0 && early.length < length, `${early.length} in the first step`);
+        assert(early.every((kind) => kind === 'settled'));
+        assert.equal((await find(one.id))?.state, 'active');
+        while ((await on.dispatcher.fanOut({ room: 0 })).fannedOut.isMore);
+        const late = await settleAll();
+        assert.equal(early.length + late.length, length);
+        assert.deepEqual([late.indexOf('gone'), late.at(-1)], [late.length - 1, 'gone']);
         assert.equal((await find(one.id))?.endReason, 'final');
       });
 

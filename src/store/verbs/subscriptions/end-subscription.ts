@@ -38,10 +38,10 @@ export const endSubscriptionSql = {
   fanOut: 'select callback from fanout where event = ?1',
   pending: `
     select n from delivery_live
-    where event = ?1 and n >= ?2 - ?3 and n <= ?2 + ?3 and callback = ?4 limit 1`,
+    where event = ?1 and n >= ?2 and n <= ?3 and callback = ?4 limit 1`,
   over: `
     select n from delivery_done
-    where event = ?1 and n >= ?2 - ?3 and n <= ?2 + ?3 and callback = ?4 limit 1`,
+    where event = ?1 and n >= ?2 and n <= ?3 and callback = ?4 limit 1`,
 } as const;
 
 export interface EndingSubscription {
@@ -110,7 +110,8 @@ function* isAwaited({
   if (others.length === 0) return false;
   // Deliveries of one subscription are next to each other, but for a large event that they match by several patterns.
   const places = others.map((row) => {
-    return [event, n, limits.targetsAtOnceMax, integer(row, 'no')] as const;
+    const [from, to] = [n - limits.targetsAtOnceMax, n + limits.targetsAtOnceMax];
+    return [event, from, to, integer(row, 'no')] as const;
   });
   // Read before the deliveries: what a fan-out inserts in between is then found among them.
   const fanOut = yield* first(endSubscriptionSql.fanOut, event);

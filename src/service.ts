@@ -279,6 +279,7 @@ function passOn(
     timeoutMs,
     storeTimeoutMs,
     deadlines,
+    repeated: { count: 0 },
     contracts,
     trustProxy,
   });

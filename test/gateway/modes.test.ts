@@ -9,6 +9,7 @@ import { openStore } from '../../src/store/open/open.ts';
 import { StoreUnavailable, type EditVerb, type Store } from '../../src/store/port/store.ts';
 import { makeCertificate } from '../egress/certificate.ts';
 import { newFolder } from '../cli/ringback-process.ts';
+import { until } from '../e2e/stage.ts';
 import type { StartOptions } from '../api/harness.ts';
 import { callbackUrl, post, problemIn, send, startPrinting, subscription } from './printing.ts';
 import { bodyOf, startGateway, valuesOf, type Gateway } from './stage.ts';
@@ -250,15 +251,20 @@ describe('while the store is down', () => {
     assert.equal(request, '');
   });
 
-  it('lets the answer leave, if the store breaks down after the API got the request', async () => {
-    await using gateway = await startPrinting({}, store);
+  it('lets the answer leave, if the store breaks down after the API got the request, and confirms later', async () => {
+    await using gateway = await startPrinting({ RINGBACK_STORE_TIMEOUT: '1s' }, store);
     store.broken = 'confirmSubscription';
     const { answer, id } = await send(gateway, post('/jobs', job));
-    store.broken = 'nothing';
     assert.equal(bodyOf(answer), '{"jobId":"job_17"}');
     assert.deepEqual(valuesOf(answer, 'ringback-subscription'), [id]);
     assert.equal((await subscription(gateway, id)).state, 'unconfirmed');
     assert.match(gateway.service.logged(), /subscription not confirmed/);
+    store.broken = 'nothing';
+    const found = await until(
+      async () => subscription(gateway, id),
+      ({ state }) => state !== 'unconfirmed',
+    );
+    assert.deepEqual([found.state, found.subject], ['active', 'job_17']);
   });
 });
 

@@ -57,6 +57,8 @@ export interface RegisterDeps {
   meter: Pick<Meter, 'exchanged' | 'misfit'>;
   /** Bytes of requests that are kept until they are answered. */
   kept: { bytes: number };
+  /** Work that waits for the store, after it has failed. */
+  repeated: { count: number };
 }
 
 /** A request for an operation of a document. */
@@ -223,7 +225,9 @@ function exchangeHold(deps: RegisterDeps, { logged, found }: Owned, begun: Begun
   const { operationId } = found.operation;
   const subscription = withPrefix('sub', begun.id);
   const header: [string, string] = ['Ringback-Subscription', subscription];
+  let hasFailed = false;
   const failed = (err: unknown): void => {
+    hasFailed = true;
     meter.exchanged(operationId, 'unconfirmed');
     log.error({ requestId: logged.id, subscription, err }, 'subscription not confirmed');
   };
@@ -235,7 +239,9 @@ function exchangeHold(deps: RegisterDeps, { logged, found }: Owned, begun: Begun
           const body = await readAnswerBody(fields, bytes);
           const message = readAnswer(fields, body, begun.call.url);
           const ended = await endExchange(context, begun, { status, message });
-          meter.exchanged(operationId, ended.kind === 'nothing' ? 'refused' : 'registered');
+          const result = ended.kind === 'nothing' ? 'refused' : 'registered';
+          if (hasFailed) log.info({ requestId: logged.id, subscription, result }, 'store is back');
+          else meter.exchanged(operationId, result);
           if (ended.kind === 'nothing') return [];
           const { noSubject: reason } = ended;
           const facts = { requestId: logged.id, subscription, reason };
@@ -312,11 +318,9 @@ interface Work<T> {
   otherwise: T;
 }
 
-/** The API has answered, so its answer leaves in time whatever happens here. */
-async function within<T>(
-  { deadlines, storeTimeoutMs }: RegisterDeps,
-  { work, failed, otherwise }: Work<T>,
-): Promise<T> {
+/** The API has answered, so its answer leaves in time whatever happens here. The work goes on after that. */
+async function within<T>(deps: RegisterDeps, { work, failed, otherwise }: Work<T>): Promise<T> {
+  const { deadlines, storeTimeoutMs } = deps;
   const { promise, resolve } = Promise.withResolvers<T>();
   const giveUp = (error: unknown): void => {
     failed(error);
@@ -324,7 +328,7 @@ async function within<T>(
   };
   const late = new StoreUnavailable(`It takes more than ${storeTimeoutMs} ms`);
   const deadline = deadlines.set(storeTimeoutMs, { expire: () => giveUp(late) });
-  work().then(
+  untilStored(deps, work).then(
     (result) => {
       deadlines.clear(deadline);
       resolve(result);
@@ -335,6 +339,26 @@ async function within<T>(
     },
   );
   return promise;
+}
+
+/** Repeats the work while the store fails: an API that only knows the subject cannot confirm a subscription later. */
+async function untilStored<T>(
+  { deadlines, repeated }: RegisterDeps,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const isFull = repeated.count >= limits.exchangesAgainMax;
+      if (!(error instanceof StoreUnavailable) || isFull) throw error;
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    repeated.count += 1;
+    deadlines.set(limits.exchangeAgainMs, { expire: resolve });
+    await promise; // Never, if the service stops.
+    repeated.count -= 1;
+  }
 }
 
 /** Throws if it is too large; undefined if the caller leaves before its end. */

@@ -153,6 +153,10 @@ export const limits = {
   subjectKeepMs: 30 * 24 * 60 * 60_000,
   /** How long a subscription may stay unconfirmed. */
   confirmWithinMs: 24 * 60 * 60_000,
+  /** How long the gateway waits after a store failure before it registers again what the API has answered. */
+  exchangeAgainMs: 250,
+  /** So many at once: each keeps its request in memory. */
+  exchangesAgainMax: 200,
   /**
    * Characters of `traceparent` and of `tracestate`; W3C Trace Context requires 512 of the latter.
    */

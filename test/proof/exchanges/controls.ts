@@ -2,6 +2,7 @@
 import type { LookControl } from '../controls/run-controls.ts';
 import type { Finding } from '../finding.ts';
 import { killAtSteps, type Changes, type Kill } from './kills.ts';
+import { killServerAtSteps } from './postgres.ts';
 
 function lookAt(kill: Kill): (changes: Changes) => Promise<Finding> {
   return async (changes) => killAtSteps([kill], changes);
@@ -68,5 +69,17 @@ export const exchangesControls: readonly LookControl[] = [
     ],
     breaks: /^I19: .* was accepted, but .* cannot be published to/,
     look: lookAt({ victim: 'API', step: 'decided', isAcceptable: true }),
+  },
+  {
+    name: 'exchanges: the gateway forgets what it could not confirm at once',
+    changes: [
+      {
+        file: 'src/api/gateway/register.ts',
+        find: '      if (!(error instanceof StoreUnavailable) || isFull) throw error;\n',
+        replace: '      throw isFull ? error : error;\n',
+      },
+    ],
+    breaks: /^I19: .* were accepted and answered, but never confirmed/,
+    look: async (changes) => killServerAtSteps({ at: ['decided'], changes }),
   },
 ];

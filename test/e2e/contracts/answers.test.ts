@@ -407,9 +407,16 @@ describe('the response of a subscribe operation', () => {
       '201': { description: made }
       '400':
         description: wrong${failed}
+      '415':
+        description: unknown${failed.replace('{ type: string }', '{ enum: [MEDIA_TYPE, UNSUPPORTED_MEDIA_TYPE] }')}
     ${callbacks}
 `),
     );
+    const headers = { 'content-type': 'text/plain' };
+    const unknown = await service.call({ method: 'POST', path: '/hooks', headers, body: 'x' });
+    assert.equal(unknown.status, 415);
+    assert.match(unknown.headers.get('content-type') ?? '', /^application\/json/);
+    assert.equal(unknown.json['code'], 'UNSUPPORTED_MEDIA_TYPE');
     const wrong = await service.call({ method: 'POST', path: '/hooks', body: {} });
     assert.equal(wrong.status, 400);
     assert.match(wrong.headers.get('content-type') ?? '', /^application\/json/);

@@ -127,9 +127,16 @@ describe('a request with a callback URL', () => {
 
   it('is refused before the API gets it if its body is too large to keep', async () => {
     const large = post('/jobs', { copies: 1, more: 'x'.repeat(limits.bodyBytesMax) });
-    const { answer, request } = await send(gateway, large);
-    assert.deepEqual(problemIn(answer), [413, 'body_too_large']);
-    assert.equal(request, '');
+    const chunked = large.replace(
+      /Content-Length: \d+\n\n/,
+      'Transfer-Encoding: chunked\n\n200000\n',
+    );
+    const [announced = ''] = large.split('\n\n', 1);
+    for (const text of [large, chunked, `${announced}\n\n`]) {
+      const { answer, request } = await send(gateway, text);
+      assert.deepEqual(problemIn(answer), [413, 'body_too_large']);
+      assert.equal(request, '');
+    }
   });
 
   it('gets an answer that is too large to read as it is, and has no subject then', async () => {

@@ -5,13 +5,23 @@ import { writeFileSync } from 'node:fs';
 import { request as requestOverTls } from 'node:https';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { Resolver } from '../../src/egress/guard/resolve.ts';
 import { openStore } from '../../src/store/open/open.ts';
 import { StoreUnavailable, type EditVerb, type Store } from '../../src/store/port/store.ts';
 import { makeCertificate } from '../egress/certificate.ts';
 import { newFolder } from '../cli/ringback-process.ts';
 import { until } from '../e2e/stage.ts';
 import type { StartOptions } from '../api/harness.ts';
-import { callbackUrl, post, problemIn, send, startPrinting, subscription } from './printing.ts';
+import { sleepyWorld, type SleepyWorld } from '../engine/sleepy-world.ts';
+import {
+  callbackUrl,
+  post,
+  problemIn,
+  send,
+  startPrinting,
+  subscription,
+  type Sent,
+} from './printing.ts';
 import { bodyOf, startGateway, valuesOf, type Gateway } from './stage.ts';
 
 const job = { copies: 1, callbackUrl };
@@ -170,20 +180,33 @@ interface Breakable {
   openStore: NonNullable<StartOptions['openStore']>;
   /** Whether everything, or one verb, fails. */
   broken: 'nothing' | 'everything' | EditVerb;
+  /** Does not answer the next edit of this verb. Resolves when there is one. */
+  beSilentAbout: (verb: EditVerb) => Promise<void>;
 }
 
 function breakable(): Breakable {
   const fail = (verb: string): void => {
     if (store.broken === 'everything' || store.broken === verb) throw new StoreUnavailable('down');
   };
+  let silent: { verb: EditVerb; asked: () => void } | undefined;
   const store: Breakable = {
     broken: 'nothing',
+    beSilentAbout: async (verb) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      silent = { verb, asked: resolve };
+      return promise;
+    },
     openStore: async (given) => {
       const opened = await openStore(given);
       const breaking: Store = {
         ...opened,
         edit: async (verb, ...rest) => {
           fail(verb);
+          if (verb === silent?.verb) {
+            silent.asked();
+            silent = undefined;
+            return new Promise<never>(() => undefined);
+          }
           return opened.edit(verb, ...rest);
         },
         read: async (verb, input) => {
@@ -195,6 +218,27 @@ function breakable(): Breakable {
     },
   };
   return store;
+}
+
+const timeout = { RINGBACK_STORE_TIMEOUT: '1777ms' };
+
+/** Sends a request that is answered only because the store timeout passes after `asked`. */
+async function answeredLate(
+  { clock, nextNap, passOver }: SleepyWorld,
+  { gateway, text, asked }: { gateway: Gateway; text: string; asked: Promise<void> },
+): Promise<Sent> {
+  passOver();
+  const progress = { isAnswered: false };
+  const sent = send(gateway, text).finally(() => (progress.isAnswered = true));
+  await asked;
+  assert.equal(progress.isAnswered, false);
+  while (!progress.isAnswered) {
+    const nap = await Promise.race([nextNap(), sent]);
+    if (!('wake' in nap) || nap.ms > 1777) continue;
+    clock.ms += nap.ms;
+    nap.wake();
+  }
+  return sent;
 }
 
 describe('while the store is down', () => {
@@ -249,6 +293,35 @@ describe('while the store is down', () => {
     const { answer, request } = await isDown(() => send(gateway, text));
     assert.deepEqual(problemIn(answer), [503, 'store_unavailable']);
     assert.equal(request, '');
+  });
+
+  it('lets the answer leave after the store timeout, if the store is silent then', async () => {
+    const sleepy = sleepyWorld();
+    await using gateway = await startPrinting(timeout, { ...store, world: sleepy.world });
+    const asked = store.beSilentAbout('confirmSubscription');
+    const { answer, id } = await answeredLate(sleepy, { gateway, text: post('/jobs', job), asked });
+    assert.equal(bodyOf(answer), '{"jobId":"job_17"}');
+    assert.deepEqual(valuesOf(answer, 'ringback-subscription'), [id]);
+    assert.match(gateway.service.logged(), /subscription not confirmed/);
+  });
+
+  it('does so if a host name of the callback URL cannot be resolved in time', async () => {
+    const sleepy = sleepyWorld();
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    let lookups = 0;
+    const resolver: Resolver = {
+      resolve: async () => {
+        lookups += 1;
+        if (lookups === 1) return { kind: 'addresses', addresses: ['127.0.0.1'] };
+        resolve();
+        return new Promise<never>(() => undefined);
+      },
+    };
+    await using gateway = await startPrinting(timeout, { resolver, world: sleepy.world });
+    const text = post('/orders', { copies: 1, callbackUrl: 'http://slow.example' });
+    const { answer, id } = await answeredLate(sleepy, { gateway, text, asked });
+    assert.deepEqual(valuesOf(answer, 'ringback-subscription'), [id]);
+    assert.match(gateway.service.logged(), /subscription not confirmed/);
   });
 
   it('lets the answer leave, if the store breaks down after the API got the request, and confirms later', async () => {

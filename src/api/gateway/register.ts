@@ -101,7 +101,10 @@ export async function register(
 }
 
 async function registerRole(deps: RegisterDeps, owned: Owned): Promise<Registering | undefined> {
-  switch (owned.found.operation.role.kind) {
+  const { found, request } = owned;
+  const { method, role } = found.operation;
+  // A HEAD request for a GET operation only asks for its head.
+  switch (request.method === method ? role.kind : 'managed') {
     case 'subscribe':
       return registerExchange(deps, owned);
     case 'unsubscribe':

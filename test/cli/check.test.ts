@@ -198,6 +198,10 @@ describe('ringback check', () => {
 
 `,
     );
+    const keyed = await check(folder, { 'shop.yaml': jobs }, ...flags, '--upstream-auth', 'keys');
+    const keys = keyed.out.split('\n').filter((line) => line.startsWith('    key '));
+    const key = '    key          a key in header X-API-Key; checked by Ringback';
+    assert.deepEqual(keys, [key, key]);
     const registering = await check(folder, { 'shop.yaml': jobs }, '--operations', 'register');
     assert.match(registering.out, /\n    answered     by the API, not by Ringback\n/);
     assert.match(registering.out, /; 1 other operation left to the API\n/);

@@ -19,6 +19,8 @@ import {
   type UnsubscribeReport,
   type VariantReport,
 } from '../../contract/report/report.ts';
+import { describeSecurity } from '../../contract/report/descriptions.ts';
+import type { Contract } from '../../contract/model/contract.ts';
 import { checkContracts, type ContractCheck } from '../../contract/report/check-contracts.ts';
 import { contractFiles } from '../../service/contract-files.ts';
 import type { Invocation } from '../declare/command.ts';
@@ -37,7 +39,7 @@ export async function check(call: Invocation, terminal: Terminal): Promise<void>
     throw calledWrongly('Cannot check: no FILE given, expected at least one OpenAPI document');
   const settled = chosen(call);
   const { verdicts } = await checkContracts(contractFiles({ contract: files, ...settled }));
-  const all = verdicts.map(checkedOf);
+  const all = verdicts.map((verdict) => checkedOf(verdict, settled));
   const service = {
     isGateway: settled.upstream !== undefined,
     managePrefix: settled.managePrefix ?? '',
@@ -52,8 +54,13 @@ export async function check(call: Invocation, terminal: Terminal): Promise<void>
 
 type Settings = Parameters<typeof contractFiles>[0];
 
+interface Chosen extends Omit<Settings, 'contract'> {
+  /** Who checks the credentials of requests for an API. */
+  upstreamAuth: 'passthrough' | 'keys' | undefined;
+}
+
 /** Settings of the service that the verdict depends on. */
-function chosen({ text, texts, env }: Invocation): Omit<Settings, 'contract'> {
+function chosen({ text, texts, env }: Invocation): Chosen {
   const listed = env[settings.overlay.env] ?? '';
   const files = listed === '' ? [] : listed.split(',').map((file) => file.trim());
   const overlay = texts('overlay').length > 0 ? texts('overlay') : files;
@@ -73,6 +80,7 @@ function chosen({ text, texts, env }: Invocation): Omit<Settings, 'contract'> {
     upstream,
     operations: take('operations', settings.operations) ?? defaults.operations,
     managePrefix: take('manage-prefix', settings.managePrefix) ?? defaults.managePrefix,
+    upstreamAuth: take('upstream-auth', settings.upstreamAuth),
   };
 }
 
@@ -91,12 +99,29 @@ function absentAsNull(_name: string, value: unknown): unknown {
   return value === undefined ? null : value;
 }
 
-function checkedOf(verdict: ContractCheck): Checked {
+function checkedOf(verdict: ContractCheck, { upstream, upstreamAuth }: Chosen): Checked {
   const { file } = verdict;
-  if (verdict.kind === 'loaded') return withPositions(makeReport(verdict.contract, file));
+  if (verdict.kind === 'loaded') {
+    const { contract } = verdict;
+    const report = makeReport(contract, file);
+    const hasKeys = upstream !== undefined && upstreamAuth === 'keys';
+    return withPositions(hasKeys ? withKeys(report, contract) : report);
+  }
   const { error } = verdict;
   const { pointer } = error;
   return { file, error: { message: explainError(error), pointer, ...locateError(error) } };
+}
+
+/** Ringback itself checks the keys of requests for the API. */
+function withKeys(report: Report, { operations }: Contract): Report {
+  const securityOf = (operationId: string): string =>
+    describeSecurity(operations.find((one) => one.operationId === operationId)?.security ?? []);
+  const keyed = <T extends { operationId: string }>(one: T): T & { security: string } => ({
+    ...one,
+    security: `${securityOf(one.operationId)}; checked by Ringback`,
+  });
+  const { subscribes, unsubscribes } = report;
+  return { ...report, subscribes: subscribes.map(keyed), unsubscribes: unsubscribes.map(keyed) };
 }
 
 /** Reads each file again, but only those with warnings. */

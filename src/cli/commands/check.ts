@@ -49,6 +49,13 @@ export const check: Command = {
       placeholder: 'URL',
       says: 'Check as a service in front of this API (RINGBACK_UPSTREAM); nothing is sent to it',
     },
+    'upstream-auth': {
+      kind: 'text',
+      placeholder: 'WHO',
+      says:
+        'Check as a service that checks keys itself (keys), or leaves credentials to the API ' +
+        '(passthrough, the default) (RINGBACK_UPSTREAM_AUTH)',
+    },
   },
   takesSettings: false,
   json: 'an array with one entry per file',

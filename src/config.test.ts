@@ -64,6 +64,28 @@ describe('readConfig', () => {
     ]);
   });
 
+  it('knows the modes of the gateway', () => {
+    const { upstreamAuth, upstreamApp, upstreamValidate, upstreamWhenDown } = config({});
+    assert.deepEqual(
+      [upstreamAuth, upstreamApp, upstreamValidate, upstreamWhenDown],
+      ['passthrough', undefined, 'warn', 'refuse'],
+    );
+    assert.deepEqual(
+      mistakes({
+        RINGBACK_UPSTREAM_AUTH: 'none',
+        RINGBACK_UPSTREAM_APP: 'default',
+        RINGBACK_UPSTREAM_VALIDATE: 'on',
+        RINGBACK_UPSTREAM_WHEN_DOWN: 'wait',
+      }),
+      [
+        'Cannot read RINGBACK_UPSTREAM_AUTH "none": expected passthrough or keys',
+        'Cannot read RINGBACK_UPSTREAM_APP "default": expected the id of an app, which starts with app_',
+        'Cannot read RINGBACK_UPSTREAM_VALIDATE "on": expected off, warn or enforce',
+        'Cannot read RINGBACK_UPSTREAM_WHEN_DOWN "wait": expected refuse or pass',
+      ],
+    );
+  });
+
   it('reports all mistakes at once, and what was expected', () => {
     assert.deepEqual(
       mistakes({

@@ -30,7 +30,7 @@ async function proveFull({ say }: PartOptions): Promise<Finding[]> {
   const others = async (): Promise<Finding[]> => [
     await killAtSteps(),
     await killServerAtSteps(),
-    await cutExchanges({ step: 2, say }),
+    await cutExchanges({ step: 3, say }),
   ];
   const statements = async (): Promise<Finding[]> => [
     await killAtStatements({ isAcceptable: true }),

@@ -45,10 +45,12 @@ shop.post('/jobs/:jobId/copies', async (request, response) => {
     response.status(409).json({ error: 'There is nothing to print' });
     return;
   }
-  job.printed += 1;
-  const event = job.printed === job.copies ? 'job.done' : 'job.copy';
-  // The same key each time, so that a repeated publish makes no second event.
-  const idempotencyKey = `${job.jobId}-${job.printed}`;
-  await ringback.publish({ event, subject: job.jobId, payload: job }, { idempotencyKey });
+  const printed = job.printed + 1;
+  const event = printed === job.copies ? 'job.done' : 'job.copy';
+  // Publish first. If that fails, the printer reports the copy again, and the same key makes no second event.
+  const idempotencyKey = `${job.jobId}-${printed}`;
+  const payload = { ...job, printed };
+  await ringback.publish({ event, subject: job.jobId, payload }, { idempotencyKey });
+  job.printed = printed;
   response.json(job);
 });

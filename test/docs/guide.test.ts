@@ -1,7 +1,7 @@
 // Runs the guide literally in an empty folder, with the packed file as a user has it: every block of every page, in
 // the order of the pages, in the same terminals. Blocks that are not executed are listed here with the reason.
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
@@ -19,6 +19,7 @@ const notRun: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '06-cluster': { 'docker run': 'the tests have a PostgreSQL of their own, and no engine' },
 };
 
+const root = join(import.meta.dirname, '..', '..');
 const suffix = randomBytes(6).toString('hex');
 /** Roles are global to the server, which other tests share. */
 const roles: Readonly<Record<string, string>> = {
@@ -36,6 +37,10 @@ const quickNpm = (modules: string): string => `npm() {
   case "$*" in
     'init -y') echo '{ "name": "hello", "version": "1.0.0", "type": "commonjs" }' > package.json ;;
     'install ../ringback-0.1.0.tgz') ln -s ${modules} node_modules ;;
+    'install ../../ringback-0.1.0.tgz')
+      mkdir -p node_modules/.bin
+      ln -s ${modules}/ringback ${join(root, 'node_modules', 'express')} node_modules
+      ln -s ../ringback/bin/ringback.js node_modules/.bin/ringback ;;
     *) false ;;
   esac
 }`;
@@ -52,6 +57,8 @@ describe('the guide', { skip: await whyNotInstalled() }, () => {
     database = await freshDatabase();
     await using given = await installedPackage();
     await mkdir(join(place, 'checkout'));
+    const example = join('examples', 'print-shop');
+    await cp(join(root, example), join(place, 'ringback', example), { recursive: true });
     const modules = await realpath(join(given.folder, 'node_modules'));
     reader = await startReader({
       folder: join(place, 'checkout'),
@@ -111,6 +118,7 @@ describe('the guide', { skip: await whyNotInstalled() }, () => {
     '6. Cluster': '06-cluster',
     '7. Operate': '07-operate',
     '8. Security': '08-security',
+    '9. You already have an API': '09-existing-api',
   };
   for (const [title, name] of Object.entries(pages)) {
     it(title, async (test) => read(test, name));

@@ -8,6 +8,7 @@ import { fanOut } from './fan-out.ts';
 import { floodingApp } from './flooding-app.ts';
 import { frozenStore } from './frozen-store.ts';
 import { gateway } from './gateway.ts';
+import { gatewayCallbacks } from './gateway-callbacks.ts';
 import { growth } from './growth.ts';
 import { hangingApp } from './hanging-app.ts';
 import { idle } from './idle.ts';
@@ -35,6 +36,7 @@ export const scenarios: readonly Scenario[] = [
   consoleQueries,
   contract,
   gateway,
+  gatewayCallbacks,
   frozenStore,
   nodes,
   idle,

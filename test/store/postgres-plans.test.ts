@@ -83,6 +83,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'subscribeAll.subscriptions': ['sorts by i', 'sorts by app, i'],
   'subscribeAll.callbacks': ['sorts by no'],
   'unsubscribeAll.end': ['sorts by app, i'],
+  'confirmAll.confirm': ['sorts by app, i'],
   'findSubscriptions.rows': ['sorts by id'],
   'findSubscriptions.callbacks': ['sorts by id'],
   'sweep.lanes': ['filters a range of lane_sweep'],

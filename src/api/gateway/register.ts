@@ -329,8 +329,9 @@ async function within<T>(deps: RegisterDeps, { work, failed, otherwise }: Work<T
     failed(error);
     resolve(otherwise);
   };
-  const late = new StoreUnavailable(`It takes more than ${storeTimeoutMs} ms`);
-  const deadline = deadlines.set(storeTimeoutMs, { expire: () => giveUp(late) });
+  const deadline = deadlines.set(storeTimeoutMs, {
+    expire: () => giveUp(new StoreUnavailable(`It takes more than ${storeTimeoutMs} ms`)),
+  });
   untilStored(deps, work).then(
     (result) => {
       deadlines.clear(deadline);

@@ -139,12 +139,13 @@ function ofOneKind(waiting: readonly WaitingEdit[]): readonly WaitingEdit[] {
 /**
  * A rescue and a sweep lock lanes of any app, and a step of a replay many of one app, in an order of their own, so
  * no other edit of the transaction may hold locks. Figures concern many apps, too. A batch of subscribes alone is one
- * pipeline on PostgreSQL, however many there are, and so is a batch of unsubscribes.
+ * pipeline on PostgreSQL, however many there are, and so are a batch of unsubscribes and one of confirmations.
  */
 const aloneOfKind: ReadonlySet<EditVerb> = new Set([
   'publish',
   'subscribe',
   'unsubscribe',
+  'confirmSubscription',
   'rescue',
   'sweep',
   'advanceReplay',

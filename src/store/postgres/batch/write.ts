@@ -1,5 +1,5 @@
 // Runs a batch of edits in one transaction. Neighbouring publishes are written together, and so are neighbouring
-// subscribes and unsubscribes; other edits run one at a time, in the order of the calls, until the time limit of a batch.
+// subscribes, confirmations and unsubscribes; other edits run one at a time, in the order of the calls, until the time limit of a batch.
 // connection/transact.ts begins and commits; batch/persist.ts repeats a batch that failed.
 import type { World } from '../../../core/base/world.ts';
 import { limits } from '../../../core/limits/limits.ts';
@@ -10,6 +10,7 @@ import { insertLeasesFor } from '../../rules/offer-slots.ts';
 import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { editScript, isShared } from '../../verbs/edits.ts';
+import { confirmSubscription } from '../../verbs/subscriptions/confirm-subscription.ts';
 import { heartbeat, rescue, startNode, stopNode, type TestTimeMs } from '../cluster/nodes.ts';
 import { inSavepoint, type BatchMode, type Tx } from '../connection/tx.ts';
 import type { Done } from '../connection/transact.ts';
@@ -26,6 +27,7 @@ import {
   type StatisticsContext,
 } from '../upkeep/statistics.ts';
 import { lockFanOuts, lockInOrder } from '../shared/lock-order.ts';
+import { confirmAll, isPlain } from '../subscribe/confirm-all.ts';
 import { subscribeAll, unsubscribeAll } from '../subscribe/subscribe-all.ts';
 
 export interface WriteInput {
@@ -137,13 +139,23 @@ async function applyRuns(
     await answered;
     if (replies.length > 0 && !isInTime()) break;
     let outputs: readonly EditOutput<EditVerb>[];
-    const { publishes, subscribes, unsubscribes } = alikeIn(run);
+    const { publishes, subscribes, unsubscribes, confirmations } = alikeIn(run);
     if (publishes.length > 0) {
       ({ replies: outputs, answered } = await publishAll(tx, publishes, context));
     } else if (subscribes.length > 0) {
       outputs = await subscribeAll(tx, subscribes, context.nowMs);
     } else if (unsubscribes.length > 0) {
       outputs = await unsubscribeAll(tx, unsubscribes, context.nowMs);
+    } else if (confirmations.length > 0) {
+      const { nowMs } = context;
+      // One pipeline: what is read was locked before.
+      [, outputs] = await Promise.all([
+        lockInOrder(tx, run),
+        confirmAll(tx, confirmations, {
+          nowMs,
+          confirmOne: async (input) => tx.run(confirmSubscription(input, nowMs, context.facts)),
+        }),
+      ]);
     } else outputs = await inTurn(tx, run, context, isInTime);
     replies.push(...outputs.map((output): EditReply => ({ kind: 'done', output })));
     if (outputs.length < run.length) break;
@@ -167,14 +179,23 @@ function runsOf(edits: readonly EditCall[]): EditCall[][] {
 function runOf(call: EditCall): EditVerb | 'other' {
   const { verb } = call;
   if (call.verb === 'subscribe' && call.input.subscription.resource !== undefined) return 'other';
-  return verb === 'publish' || verb === 'subscribe' || verb === 'unsubscribe' ? verb : 'other';
+  if (call.verb === 'confirmSubscription' && !isPlain(call.input)) return 'other';
+  return writtenTogether.has(verb) ? verb : 'other';
 }
+
+const writtenTogether: ReadonlySet<EditVerb> = new Set([
+  'publish',
+  'subscribe',
+  'unsubscribe',
+  'confirmSubscription',
+]);
 
 /** The inputs of a run, under the name of their verb. */
 function alikeIn(run: readonly EditCall[]): {
   publishes: EditInput<'publish'>[];
   subscribes: EditInput<'subscribe'>[];
   unsubscribes: EditInput<'unsubscribe'>[];
+  confirmations: EditInput<'confirmSubscription'>[];
 } {
   return {
     publishes: run.flatMap((call) => (call.verb === 'publish' ? [call.input] : [])),
@@ -182,6 +203,9 @@ function alikeIn(run: readonly EditCall[]): {
       call.verb === 'subscribe' && runOf(call) === 'subscribe' ? [call.input] : [],
     ),
     unsubscribes: run.flatMap((call) => (call.verb === 'unsubscribe' ? [call.input] : [])),
+    confirmations: run.flatMap((call) =>
+      call.verb === 'confirmSubscription' && isPlain(call.input) ? [call.input] : [],
+    ),
   };
 }
 

@@ -174,7 +174,10 @@ async function create(tx: Tx, asked: readonly Asked[], nowMs: number): Promise<u
     createSubscriptions(tx, asked, nowMs),
     createLanes(tx, asked),
     createCallbacks(tx, asked),
-    createPatterns(tx, asked),
+    createPatterns(
+      tx,
+      asked.filter(({ confirmByMs }) => confirmByMs === undefined),
+    ),
   ]);
 }
 
@@ -264,8 +267,11 @@ async function createCallbacks(tx: Tx, asked: readonly Asked[]): Promise<unknown
   ]);
 }
 
-async function createPatterns(tx: Tx, asked: readonly Asked[]): Promise<unknown> {
-  const found = asked.filter(({ confirmByMs }) => confirmByMs === undefined);
+/** From the version of its subscription on, publishes find each active callback. */
+export async function createPatterns(
+  tx: Tx,
+  found: readonly Pick<Asked, 'id' | 'contract' | 'subject' | 'callbacks' | 'controls'>[],
+): Promise<unknown> {
   const patterns = found.flatMap(({ id, contract, subject, callbacks, controls }) =>
     callbacks.filter(isActive).flatMap(({ position, events }) =>
       events.flatMap((pattern) => {

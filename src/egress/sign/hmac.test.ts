@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { hmacSha256 } from './hmac.ts';
+import { hmacSha256 } from './sign.ts';
 
 describe('hmacSha256', () => {
   it('equals the HMAC of Node for any length of key, prefix and payload', () => {

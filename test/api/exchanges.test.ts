@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { createClient } from '../../src/client/client.ts';
 import { withDocument } from '../gateway/printing.ts';
 import { start, type Answer, type Started } from './harness.ts';
+import { tenantsOf } from './tenants.ts';
 
 const callbackUrl = 'http://127.0.0.1:9000/done';
 const job = { copies: 1, callbackUrl };
@@ -128,6 +129,27 @@ describe('POST /exchanges', () => {
     assert.equal(registered(await report({ request, response }, key)).id, first.id);
     const other = await report({ request, response: { ...response, body: {} } }, key);
     assert.equal(other.json['code'], 'idempotency_mismatch');
+  });
+
+  it('has idempotency keys for each app', async () => {
+    const { newApp } = tenantsOf(service.call);
+    const ids: string[] = [];
+    for (const name of ['ours', 'theirs']) {
+      const { key } = await newApp(name);
+      const headers = { 'idempotency-key': 'of each' };
+      const ask = async (): Promise<Answer> =>
+        service.call({
+          method: 'POST',
+          path: '/exchanges',
+          key,
+          headers,
+          body: { request, response },
+        });
+      const { id } = registered(await ask());
+      assert.equal(registered(await ask()).id, id);
+      ids.push(id);
+    }
+    assert.equal(new Set(ids).size, 2);
   });
 
   it('ends what an unsubscribe operation names', async () => {

@@ -17,6 +17,7 @@ const right: Record<string, readonly Record<string, unknown>[]> = {
   rotateSecret: [{}],
   publishEvent: [{ event: 'e', payload: {} }],
   publishEvents: [{ events: [{ event: 'e', payload: {} }] }],
+  registerExchange: [{ request: { url: '/jobs' }, response: { status: 201 } }],
   createReplay: [{}, { filter: {}, dryRun: true }],
   createKey: [{ name: 'n', scopes: ['read'] }],
   rotateKey: [{}],

@@ -315,6 +315,7 @@ describe('the page of subscriptions', () => {
     Object.assign(opened.adding, { subject: undefined, exchange: undefined });
     await on.visit(async (page) => {
       await page.goto('/console');
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
       await page.keyboard.press('/');
       await page.keyboard.type('job_18');
       await page.keyboard.press('Enter');

@@ -86,6 +86,7 @@ function drawByPattern(
     drawEventPattern(deps),
     drawEventName(chance),
     drawName(chance),
+    `/${drawText(chance, minLength, maxLength - 1)}`,
   ];
   const fitting = drawn.find((text) => new RegExp(pattern, 'u').test(text));
   if (fitting === undefined) throw new Error(`Cannot draw a text for the pattern ${pattern}`);

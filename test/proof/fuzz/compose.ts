@@ -1,4 +1,5 @@
 // Composes one random request for an operation from the document and the pool of known ids.
+import assert from 'node:assert/strict';
 import type { Operation, Parameter } from './document.ts';
 import { drawId, drawValue, type DrawDeps } from './draw.ts';
 import { isObject } from './schema-errors.ts';
@@ -224,17 +225,22 @@ function without(pairs: readonly Pair[], names: readonly string[]): Pair[] {
 }
 
 /** Keeps exactly one variant of subscribe. */
+/** A body with none of these has the settings of the variant query. */
+const urlNames = ['callbackUrl', 'inProgressUrl', 'failedUrl', 'successUrl'];
+
 function settleSubscribe(draft: Draft, deps: DrawDeps): Draft {
   const { chance, urls } = deps;
   const query = without(draft.query, ['callbackUrl', 'event']);
-  if (chance.isLucky(0.3)) {
+  const value = isObject(draft.value) ? draft.value : undefined;
+  const named = urlNames.some((name) => value?.[name] !== undefined);
+  if (!named || chance.isLucky(0.3)) {
     const pairs: Pair[] = [
       ['callbackUrl', chance.pick(urls)],
       ['event', 'order.created'],
     ];
-    return { ...draft, query: [...query, ...pairs], value: undefined };
+    return { ...draft, query: [...query, ...pairs], value: named ? undefined : draft.value };
   }
-  const value = isObject(draft.value) ? draft.value : { callbackUrl: chance.pick(urls) };
+  assert(value);
   const controls = value['x-ringback'];
   if (value['callbackUrl'] !== undefined || !isObject(controls)) return { ...draft, query, value };
   // Event patterns are only allowed for a callback that matches every event.

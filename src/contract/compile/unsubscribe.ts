@@ -28,13 +28,17 @@ export function findUnsubscribes(
     ...posts(draft),
   ];
   const linked = new Set([...endings(links, drafts, owner), ...subscribes.flatMap(below)]);
-  const ends = new Map(
-    subscribes.map((one) => [
-      one,
-      new Set([...endings(linksOf(one), drafts, owner), ...below(one)]),
-    ]),
+  const puts = Map.groupBy(
+    subscribes.filter(({ method }) => method === 'PUT'),
+    ({ path }) => path,
   );
-  const puts = new Set(subscribes.filter(({ method }) => method === 'PUT').map(({ path }) => path));
+  const endedBy = new Map<DeclaredOperation, Set<DeclaredOperation>>();
+  for (const one of subscribes) {
+    for (const draft of [...endings(linksOf(one), drafts, owner), ...below(one)]) {
+      endedBy.set(draft, (endedBy.get(draft) ?? new Set()).add(one));
+    }
+  }
+  const all = subscribes.map(({ operationId }) => operationId);
   const linkTo = new Map(
     links
       .filter(idOf)
@@ -44,19 +48,16 @@ export function findUnsubscribes(
   const found = new Map<string, Unsubscribe>();
   for (const draft of drafts) {
     const isMarked = child(draft.place, 'x-ringback')?.value === 'unsubscribe';
-    const resource = resourceOf(draft, puts);
+    const { resource, ended } = resourceOf(draft, puts);
     if (!isMarked && !linked.has(draft) && resource === undefined) continue;
     const id = idParameter(draft, linkTo.get(draft.operationId));
     if (id !== undefined || resource !== undefined) {
       const isAnswered = owner === 'ringback';
-      const ended = subscribes.filter(
-        (one) => ends.get(one)?.has(draft) === true || isResource(draft, one),
-      );
-      const of = (ended.length === 0 ? subscribes : ended).map(({ operationId }) => operationId);
+      const of = new Set([...(endedBy.get(draft) ?? []), ...ended]);
       found.set(draft.operationId, {
         id: id && isAnswered ? withoutSchema(id, draft) : id,
         resource,
-        of,
+        of: of.size === 0 ? all : Array.from(of, ({ operationId }) => operationId),
         answer: isAnswered ? compileEnd(draft, id?.name) : undefined,
       });
     } else if (isMarked) {
@@ -122,20 +123,16 @@ function postsBelow(
   };
 }
 
-/** `DELETE /hook`, or `POST /hook/cancel`, for `PUT /hook`. */
+/** `DELETE /hook`, or `POST /hook/cancel`, for `PUT /hook`. `ended`: that PUT. */
 function resourceOf(
   { method, path }: DeclaredOperation,
-  puts: ReadonlySet<string>,
-): Unsubscribe['resource'] {
-  if (method === 'DELETE' && puts.has(path)) return 'own';
+  puts: ReadonlyMap<string, readonly DeclaredOperation[]>,
+): { resource: Unsubscribe['resource']; ended: readonly DeclaredOperation[] } {
+  const own = method === 'DELETE' ? puts.get(path) : undefined;
+  if (own !== undefined) return { resource: 'own', ended: own };
   const isPost = method === 'POST' && endingPath.test(path);
-  return isPost && puts.has(path.replace(endingPath, '')) ? 'parent' : undefined;
-}
-
-/** Whether `draft` ends what `subscribe`, a PUT, subscribed at its path. */
-function isResource(draft: DeclaredOperation, subscribe: DeclaredOperation): boolean {
-  const { method, path } = subscribe;
-  return method === 'PUT' && resourceOf(draft, new Set([path])) !== undefined;
+  const parent = isPost ? puts.get(path.replace(endingPath, '')) : undefined;
+  return { resource: parent && 'parent', ended: parent ?? [] };
 }
 
 /**

@@ -6,7 +6,7 @@ import { proveExchanges } from './exchanges.ts';
 import { runShared } from './share.ts';
 
 const seeds = { small: 15, full: 5_000 };
-const exchangeSeeds = { small: 8, full: 1_000 };
+const exchangeSeeds = { small: 4, full: 1_000 };
 /** Proofs with different seeds simulate different seeds. */
 const apart = 100_000;
 

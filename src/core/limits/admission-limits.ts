@@ -19,8 +19,10 @@ export const admissionLimits = {
   lanesProvenMax: 256,
   /**
    * When more lanes are ready than a claim can look at: apps that it looks at, lanes of each, and
-   * apps that are considered to find the next ready lane.
+   * apps that are considered to find the next ready lane. While an app is full, it may have hundreds of ready lanes, so
+   * only `claimLanesBesideFull` are looked at before.
    */
+  claimLanesBesideFull: 16,
   claimAppsMax: 64,
   claimAppLanesMax: 32,
   nextWorkAppsMax: 1_000,

@@ -24,6 +24,7 @@ export interface OfferSlots {
    */
   isFull(lane: Capped): boolean;
   fullMax(): number;
+  hasFullApp(): boolean;
   fullApps(): FullApps;
   /**
    * By lane: free slots, and deliveries in flight. Any other lane has `laneRoom` and none in
@@ -78,6 +79,7 @@ export function slotsOf(offer: Offer): OfferSlots {
       inLane(lane) <= 0 ||
       (apps.isKnown(lane.appNo) && inApp(lane, claimableSlots(apps.left(lane.appNo))) <= 0),
     fullMax: () => left.size,
+    hasFullApp: () => apps.hasFull(),
     fullApps: () => {
       const { whole, unproven } = apps.full();
       if (whole.length + unproven.length === 0) return noFullApps;
@@ -96,6 +98,7 @@ interface AppsLeft {
   isKnown(appNo: number): boolean;
   take(appNo: number, isProven: boolean): void;
   full(): Pick<FullApps, 'whole' | 'unproven'>;
+  hasFull(): boolean;
 }
 
 const unlimited: AppSlots = { room: Infinity, unproven: Infinity };
@@ -123,6 +126,7 @@ function appsOf({ apps, appRoom = unlimited, laneRoom }: Offer): AppsLeft {
       }
       return { whole, unproven };
     },
+    hasFull: () => left.values().some((app) => claimableSlots(app).unproven <= 0),
   };
 }
 
@@ -135,6 +139,7 @@ export const noSlots: OfferSlots = {
   ofApp: () => ({ room: 0, unproven: 0 }),
   isFull: () => false,
   fullMax: () => 0,
+  hasFullApp: () => false,
   fullApps: () => noFullApps,
   left: () => new Map(),
   laneRoom: 1,

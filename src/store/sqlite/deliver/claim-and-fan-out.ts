@@ -109,7 +109,9 @@ function prepareReadyLanes(db: DatabaseSync): (slots: OfferSlots, nowMs: number)
   /** The app that the last claim ended with, if there are too many apps for one claim. */
   let lastApp = 0;
   return (slots, nowMs) => {
-    const most = limits.claimLanesMax + slots.fullMax();
+    const most = slots.hasFullApp()
+      ? limits.claimLanesBesideFull
+      : limits.claimLanesMax + slots.fullMax();
     const found = first.all(nowMs, most).map(toLane);
     const isAll = found.length < most;
     if (isAll) return found.filter((lane) => !slots.isFull(lane));

@@ -40,7 +40,7 @@ export function prepareNextWork(db: DatabaseSync, stalled: StalledFanOuts): Find
   const otherFanOut = db.prepare(nextWorkSql.otherFanOut);
   return {
     readyMs: (slots) => {
-      const most = slots.fullMax() + 1;
+      const most = slots.hasFullApp() ? limits.claimLanesBesideFull : slots.fullMax() + 1;
       let seen = 0;
       for (const row of ready.iterate(most)) {
         if (!slots.isFull(toCapped(row))) return integer(row, 'ready_ms');

@@ -46,6 +46,12 @@ describe('readConfig', () => {
     assert.equal(config({ RINGBACK_PORT: '', RINGBACK_API_KEY: '' }).port, 8080);
   });
 
+  it('refuses settings of the gateway without an upstream', () => {
+    assert.deepEqual(mistakes({ RINGBACK_UPSTREAM_WHEN_DOWN: 'pass' }), [
+      'Cannot use RINGBACK_UPSTREAM_WHEN_DOWN: it applies to RINGBACK_UPSTREAM, which is not set',
+    ]);
+  });
+
   it('lets an API answer operations with an upstream, or by choice', () => {
     const upstream = { RINGBACK_UPSTREAM: 'http://127.0.0.1:3000' };
     const chosen = (env: Environment): string[] => {
@@ -72,6 +78,7 @@ describe('readConfig', () => {
     );
     assert.deepEqual(
       mistakes({
+        RINGBACK_UPSTREAM: 'http://127.0.0.1:3000',
         RINGBACK_UPSTREAM_AUTH: 'none',
         RINGBACK_UPSTREAM_APP: 'default',
         RINGBACK_UPSTREAM_VALIDATE: 'on',

@@ -107,6 +107,9 @@ export function readConfig(env: Environment): ConfigReading {
   if (values.overlay.length > 0 && values.contract.length === 0) {
     mistakes.push('Cannot use RINGBACK_OVERLAY: it applies to RINGBACK_CONTRACT, which is not set');
   }
+  if (values.upstream === undefined && !isGiven(settings.upstream, env)) {
+    mistakes.push(...withoutUpstream(env));
+  }
   if (mistakes.length > 0) return { kind: 'mistakes', mistakes };
   const chosen = isGiven(settings.allowTargets, env) ? env[settings.allowTargets.env] : undefined;
   const targets = allowedTargets(chosen, values);
@@ -145,6 +148,20 @@ function takeGateway(
     managePrefix: take('managePrefix') ?? managePrefix,
     operations: take('operations') ?? operations,
   };
+}
+
+function withoutUpstream(env: Environment): string[] {
+  const names = [
+    'upstreamTimeout',
+    'upstreamAuth',
+    'upstreamApp',
+    'upstreamValidate',
+    'upstreamWhenDown',
+  ] as const;
+  const given = names.map((name) => settings[name]).filter((setting) => isGiven(setting, env));
+  return given.map(
+    (setting) => `Cannot use ${setting.env}: it applies to RINGBACK_UPSTREAM, which is not set`,
+  );
 }
 
 /** The defaults: with an upstream, the API answers, and all paths outside the prefix are those of the API. */

@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { documentOf, writeFiles } from '../e2e/contracts/stage.ts';
+import { sharedLabel, writeFiles } from '../e2e/contracts/stage.ts';
 import { openStage, type Stage } from './stage.ts';
 
 describe('the page of events', () => {
@@ -158,7 +158,7 @@ describe('the page of events', () => {
 
 describe('an event that skips callbacks', () => {
   it('names them, with the reason', async () => {
-    const contracts = await writeFiles({ 'shared.yaml': shared });
+    const contracts = await writeFiles({ 'shared.yaml': sharedLabel(['order', 'user']) });
     const contract = join(contracts, 'shared.yaml');
     const env = { RINGBACK_CONTRACT: contract, RINGBACK_CONTRACT_ROOT: contracts };
     await using on = await openStage({ env });
@@ -173,19 +173,3 @@ describe('an event that skips callbacks', () => {
     });
   });
 });
-
-const watchers = ['order', 'user'].map(
-  (field) => `
-/${field}s:
-  post:
-    parameters: [{ name: url, in: query, required: true, schema: { type: string } }]
-    responses: { '201': { description: made } }
-    callbacks:
-      changed:
-        '{$request.query.url}':
-          post:
-            requestBody:
-              content: { application/json: { schema: { type: object, required: [${field}] } } }
-            responses: { '200': { description: ok } }`,
-);
-const shared = documentOf(watchers.join(''));

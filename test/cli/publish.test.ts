@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { sharedLabel } from '../e2e/contracts/stage.ts';
 import { receive, type Receiver } from '../e2e/receiver.ts';
 import { subscribe } from '../e2e/stage.ts';
 import { newFolder, startChild, type Folder } from './ringback-process.ts';
@@ -363,7 +364,7 @@ async function standBetween(
 describe('ringback publish, to callbacks with different schemas', () => {
   let shared: Commanded;
   before(async () => {
-    const contract = await file('shared.yaml', sharedDocument);
+    const contract = await file('shared.yaml', sharedLabel(['order', 'user']));
     const files = { RINGBACK_CONTRACT: contract, RINGBACK_CONTRACT_ROOT: folder.path };
     shared = await startCommanded(files);
   });
@@ -376,7 +377,7 @@ describe('ringback publish, to callbacks with different schemas', () => {
     assert.ok(first.endsWith(nobody), first);
     assert.deepEqual(rest, [
       'Skipped, because the payload does not match the schema of this callback:',
-      '  changed {$request.query.url} POST (watchOrders): /order is required',
+      '  changed {$request.query.url} POST (watch-order): /order is required',
       '',
     ]);
     const [id = ''] = /evt_\w+/.exec(first) ?? [];
@@ -385,7 +386,7 @@ describe('ringback publish, to callbacks with different schemas', () => {
     const shown = await shared.run(['events', id]);
     assert.match(
       shown.out,
-      /skipped +changed \{\$request.query.url\} POST \(watchOrders\): \/order is/,
+      /skipped +changed \{\$request.query.url\} POST \(watch-order\): \/order is/,
     );
   });
 
@@ -398,23 +399,3 @@ describe('ringback publish, to callbacks with different schemas', () => {
     assert.equal((await shared.json(args))['withSkippedCallbacks'], 2);
   });
 });
-
-const watchers = ['order', 'user'].map(
-  (field) => `
-  /${field}s:
-    post:
-      operationId: watch${field.charAt(0).toUpperCase()}${field.slice(1)}s
-      parameters: [{ name: url, in: query, required: true, schema: { type: string } }]
-      responses: { '201': { description: made } }
-      callbacks:
-        changed:
-          '{$request.query.url}':
-            post:
-              requestBody:
-                content: { application/json: { schema: { type: object, required: [${field}] } } }
-              responses: { '200': { description: ok } }`,
-);
-const sharedDocument = `openapi: 3.1.0
-info: { title: Shared, version: '1' }
-paths:${watchers.join('')}
-`;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { receive, type Receiver } from '../receiver.ts';
 import { quiet } from '../stage.ts';
-import { documentOf, serve, type Serving } from './stage.ts';
+import { documentOf, serve, sharedLabel, type Serving } from './stage.ts';
 
 /** Two operations with one label, and two keys of one label without names of their own. */
 export const shared = documentOf(`
@@ -64,23 +64,6 @@ interface Skipped {
 
 function skippedOf(shown: object): Skipped | undefined {
   return (shown as { skippedCallbacks?: Skipped }).skippedCallbacks;
-}
-
-/** An operation of a label that all of them share, with a schema of its own. */
-function watch(_: unknown, at: number): string {
-  return `
-/watch${at}:
-  post:
-    operationId: watch${at}
-    parameters: [{ name: url, in: query, required: true, schema: { type: string } }]
-    responses: { '201': { description: made } }
-    callbacks:
-      changed:
-        '{$request.query.url}':
-          post:
-            requestBody:
-              content: { application/json: { schema: { type: object, required: [field${at}] } } }
-            responses: { '200': { description: ok } }`.trim();
 }
 
 function paths(receiver: Receiver): string[] {
@@ -159,12 +142,13 @@ describe('an event of several schemas', () => {
   });
 
   it('counts all skipped callbacks, and shows the first ones', async () => {
-    await using service = await serve(documentOf(Array.from({ length: 8 }, watch).join('\n')));
+    const fields = Array.from({ length: 8 }, (_, at) => `field${at}`);
+    await using service = await serve(sharedLabel(fields));
     const { json } = await service.publish('changed', { payload: { field7: 1 } });
     const { count, first } = skippedOf(json) ?? {};
     assert.deepEqual(
       [count, first?.map(({ operationId }) => operationId)],
-      [7, ['watch0', 'watch1', 'watch2', 'watch3', 'watch4']],
+      [7, fields.slice(0, 5).map((field) => `watch-${field}`)],
     );
   });
 

@@ -118,3 +118,23 @@ export function documentOf(paths: string, more = ''): string {
     .join('\n');
   return `openapi: 3.0.4\ninfo: { title: Things, version: '1' }\n${more}\npaths:\n${indented}\n`;
 }
+
+/** A document whose operations share the label `changed`, each with a payload that requires a field of its own. */
+export function sharedLabel(fields: readonly string[]): string {
+  const operations = fields.map(
+    (field) => `
+/${field}:
+  post:
+    operationId: watch-${field}
+    parameters: [{ name: url, in: query, required: true, schema: { type: string } }]
+    responses: { '201': { description: made } }
+    callbacks:
+      changed:
+        '{$request.query.url}':
+          post:
+            requestBody:
+              content: { application/json: { schema: { type: object, required: [${field}] } } }
+            responses: { '200': { description: ok } }`,
+  );
+  return documentOf(operations.join(''));
+}

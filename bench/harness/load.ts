@@ -21,12 +21,16 @@ export interface Load {
   requests: number;
   /** Undefined: as fast as answers come. */
   perSecond: number | undefined;
+  /** GET this path once on each connection before the load begins, as if a pool kept them. */
+  warmUpPath?: string;
 }
 
 export interface Loaded {
   /** By number, on the clock that all processes share. */
   sentMs: Float64Array;
   answeredMs: Float64Array;
+  /** With `warmUpPath`: per connection, from opening it to its first answer. */
+  openedMs: number[];
   /** How often each status occurred. */
   statuses: Record<string, number>;
 }
@@ -37,11 +41,12 @@ const lastAnswer = /\r\nconnection: *close/i;
 if (process.send !== undefined) answerParent(run);
 
 async function run(load: Load): Promise<Loaded> {
-  const { port, requests, perSecond } = load;
+  const { port, requests, perSecond, warmUpPath } = load;
   const write = writerOf(load);
   const loaded: Loaded = {
     sentMs: new Float64Array(requests),
     answeredMs: new Float64Array(requests),
+    openedMs: [],
     statuses: {},
   };
   const done = Promise.withResolvers<void>();
@@ -61,9 +66,8 @@ async function run(load: Load): Promise<Loaded> {
     sent += 1;
     take(n);
   };
-  /** Opens a connection, and a replacement when the server has sent its last answer on it. */
-  const talk = async (): Promise<Socket> => {
-    const socket = await open(port);
+  /** Opens a replacement when the server has sent its last answer on this connection. */
+  const talk = (socket: Socket): Socket => {
     let under = 0;
     const take = (n: number): void => {
       under = n;
@@ -87,7 +91,7 @@ async function run(load: Load): Promise<Loaded> {
       else {
         socket.off('close', onClose);
         socket.destroy();
-        opening.push(talk().then(keep, done.reject));
+        opening.push(open(port).then(talk).then(keep, done.reject));
       }
     });
     socket.on('data', cut);
@@ -98,7 +102,16 @@ async function run(load: Load): Promise<Loaded> {
   };
   const sockets: Socket[] = [];
   const keep = (socket: Socket): void => void sockets.push(socket);
-  await Promise.all(Array.from({ length: load.connections }, async () => keep(await talk())));
+  const start = async (): Promise<void> => {
+    const startMs = machineMs();
+    const socket = await open(port);
+    if (warmUpPath !== undefined) {
+      await warmUp(socket, warmUpPath);
+      loaded.openedMs.push(machineMs() - startMs);
+    }
+    keep(talk(socket));
+  };
+  await Promise.all(Array.from({ length: load.connections }, start));
   if (perSecond !== undefined) {
     const startMs = machineMs();
     for (let n = 0; n < requests; n += 1) loaded.sentMs[n] = startMs + (n * 1_000) / perSecond;
@@ -130,6 +143,15 @@ async function open(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
   return socket;
+}
+
+async function warmUp(socket: Socket, path: string): Promise<void> {
+  const answered = Promise.withResolvers<void>();
+  const cut = createCutter(() => answered.resolve());
+  socket.on('data', cut);
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`);
+  await answered.promise;
+  socket.off('data', cut);
 }
 
 /** The bytes of the n-th request. */

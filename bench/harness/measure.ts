@@ -62,6 +62,8 @@ export interface Sending {
   requests: number;
   connections: number;
   perSecond?: number;
+  /** See `Load`. */
+  warmUpPath?: string;
 }
 
 export interface Measured {
@@ -77,12 +79,12 @@ export interface Measured {
 export async function measure(
   stage: Stage,
   { publish, pids }: Contender,
-  { requests, connections, perSecond }: Sending,
+  sending: Sending,
 ): Promise<Measured> {
-  const events = requests * payloadsIn(publish.bodies[0] ?? '');
+  const events = sending.requests * payloadsIn(publish.bodies[0] ?? '');
   await stage.expect(events);
   const cpu = startedCpu(pids);
-  const loaded = await stage.load({ ...publish, requests, connections, perSecond });
+  const loaded = await stage.load({ ...publish, perSecond: undefined, ...sending });
   const others = Object.keys(loaded.statuses).filter((status) => status !== '202');
   assert.deepEqual(others, [], `Answered with ${JSON.stringify(loaded.statuses)}`);
   const arrivals = await stage.arrived();

@@ -355,6 +355,17 @@ describe('publishes of several apps', () => {
     assert.equal(more, limits.publishesUnknownMax);
   });
 
+  it('do not count once they are refused, though their answers may not have been read yet', () => {
+    const { admission } = stage();
+    const batch = limits.smallBodyBytes + 1;
+    const arrived = Array.from({ length: 2 * most }, () => admission.enter('publish', batch));
+    const letIn = arrived.filter((ticket) => ticket?.ownedBy(1) === true);
+    assert.ok(letIn.length < arrived.length);
+    assert.equal(flood(admission, 2, true).length, most / 2);
+    for (const ticket of arrived) ticket?.finish();
+    assert.equal(admission.statistics().inFlight.publish, most / 2);
+  });
+
   it('have a bound, however many apps there are', () => {
     const { admission } = stage();
     let all = 0;

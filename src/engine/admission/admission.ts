@@ -188,17 +188,24 @@ function enter(
 
 function nothingWaits(): void {}
 
-/** Counts the request for its app from now on. False if the app has no room for it. */
+/**
+ * Counts the request for its app from now on. False if the app has no room for it: then it counts no more, or many that
+ * are about to be refused would leave no room for other apps.
+ */
 function ownedBy(state: AdmissionState, one: Entered, appNo: number): boolean {
   if (appNo === one.appNo || one.state === 'over') return true;
   const isCounted = one.state !== 'late';
   if (isCounted) count(state, one, -1);
   one.appNo = appNo;
   if (!isCounted) return true;
-  const isLetIn = hasRoom(state, one);
-  count(state, one, 1);
-  if (!isLetIn) state.refused[one.kind] += 1;
-  return isLetIn;
+  if (hasRoom(state, one)) {
+    count(state, one, 1);
+    return true;
+  }
+  state.refused[one.kind] += 1;
+  state.arriving.remove(one);
+  one.state = 'over';
+  return false;
 }
 
 function count(state: AdmissionState, { kind, appNo, places }: Entered, by: 1 | -1): void {

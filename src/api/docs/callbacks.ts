@@ -3,7 +3,12 @@
 import type { JsonObject } from '../../contract/document/document.ts';
 import type { CallbackDefinition, Operation, Variant } from '../../contract/model/contract.ts';
 import { type CallbackReport, reportCallback } from '../../contract/report/report.ts';
-import { joinText, sourceText, type RichText } from '../../contract/report/descriptions.ts';
+import {
+  describeAccepted,
+  joinText,
+  sourceText,
+  type RichText,
+} from '../../contract/report/descriptions.ts';
 import { exampleView } from './example.ts';
 import { type Fragment, type Html, html, table, richText } from './html.ts';
 import { prose } from './prose.ts';
@@ -30,7 +35,7 @@ export function variantsView(
       cells: [
         link,
         needsView(variant),
-        html`<span class="status">${answer?.status ?? '2xx'}</span>`,
+        html`<span class="status">${answer?.status ?? accepted(operation)}</span>`,
       ],
     };
   });
@@ -58,11 +63,16 @@ export function variantView(view: View, operation: Operation, variant: Variant):
       : html`<h4 id="${anchorOf(view, operation, variant)}">Variant <code>${name}</code></h4>
           <p>
             Requires ${needsView(variant)}. Responds with
-            <span class="status">${answer?.status ?? '2xx'}</span>.
+            <span class="status">${answer?.status ?? accepted(operation)}</span>.
           </p>`;
   return html`<section>
     ${head} ${callbacks.map((one) => callbackView(view, one, { operation, variant }))}
   </section>`;
+}
+
+/** The statuses by which the API that answers accepts a request. */
+function accepted({ role }: Operation): string {
+  return role.kind === 'subscribe' ? describeAccepted(role) : '';
 }
 
 function anchorOf(view: View, { operationId }: Operation, { name }: Variant): string {
@@ -155,7 +165,7 @@ function answers(view: View, called: JsonObject, callback: CallbackDefinition): 
     const delivered = callback.isFinal
       ? 'Delivered. It is final: the subscription ends.'
       : 'Delivered.';
-    const meaning = isReceived(status) ? delivered : 'Retried.';
+    const meaning = isReceived(status) ? delivered : (redirects.get(status) ?? 'Retried.');
     return html`<li>
       <span class="status">${status.replace(/XX$/u, 'xx')}</span>
       <span>
@@ -171,6 +181,12 @@ function answers(view: View, called: JsonObject, callback: CallbackDefinition): 
     </li>
   </ul>`;
 }
+
+const redirects: ReadonlyMap<string, string> = new Map([
+  ['307', 'Followed.'],
+  ['308', 'Followed.'],
+  ['3XX', '307 and 308 are followed, others retried.'],
+]);
 
 function isReceived(status: string): boolean {
   return status.startsWith('2');

@@ -54,6 +54,11 @@ export interface Operation {
   role: Role;
 }
 
+/** The keys of `responses` that declare a status, the nearest first: `404`, `4XX`, `default`. */
+export function responseKeys(status: number): [exact: string, range: string, rest: string] {
+  return [String(status), `${String(status).charAt(0)}XX`, 'default'];
+}
+
 /** What the engine does for an operation. Managed ones have a handler of their own. */
 export type Role =
   | { kind: 'managed' }

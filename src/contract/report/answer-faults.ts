@@ -5,12 +5,13 @@ import { pointerTokens, withoutAt } from '../../core/base/pointer.ts';
 import { problems, type ProblemCode } from '../../core/errors/problem.ts';
 import { isObject } from '../document/document.ts';
 import { expressionsOf } from '../expression/template.ts';
-import type {
-  AnswerShape,
-  CallbackDefinition,
-  Contract,
-  Operation,
-  Owner,
+import {
+  responseKeys,
+  type AnswerShape,
+  type CallbackDefinition,
+  type Contract,
+  type Operation,
+  type Owner,
 } from '../model/contract.ts';
 import { composeAnswer, withoutId, withoutSecrets } from '../request/answer.ts';
 import { composeError, type ErrorFacts } from '../request/error-body.ts';
@@ -157,10 +158,9 @@ export function answerFaults(
 /** The statuses of errors that Ringback may return, but the operation does not declare. */
 export function undeclaredErrors({ owner }: Contract, operation: Operation): number[] {
   const { errors } = operation;
-  return [...possibleErrors(owner, operation).keys()].filter((status) => {
-    const names = [String(status), `${String(status).charAt(0)}XX`, 'default'];
-    return !names.some((name) => errors.has(name));
-  });
+  return [...possibleErrors(owner, operation).keys()].filter(
+    (status) => !responseKeys(status).some((key) => errors.has(key)),
+  );
 }
 
 /** The errors that Ringback may return for the operation, by status. */

@@ -4,7 +4,7 @@ import { printPointer, valueAt } from '../../core/base/pointer.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import type { JsonObject } from '../document/document.ts';
-import type { ErrorShape, Operation } from '../model/contract.ts';
+import { responseKeys, type ErrorShape, type Operation } from '../model/contract.ts';
 import type { Shape } from '../schema/shape.ts';
 import { OutOfWork } from '../schema/step-budget.ts';
 import { withValue } from './answer.ts';
@@ -37,8 +37,9 @@ export function composeError(
   problem: ErrorFacts,
 ): ComposedError | undefined {
   const { status } = problem;
-  const range = `${String(status).charAt(0)}XX`;
-  const shape = errors.get(String(status)) ?? errors.get(range) ?? errors.get('default');
+  const shape = responseKeys(status)
+    .map((key) => errors.get(key))
+    .find(Boolean);
   if (shape?.mediaType === undefined) return undefined;
   const { mediaType, schema } = shape;
   const work = { left: bounds.requestStepsMax };

@@ -1,6 +1,6 @@
 // One attempt of one delivery, from the lease to the settlement. Whatever the receiver does becomes
 // an outcome; a failure on our side releases the delivery and counts no attempt.
-import type { CallbackDefinition } from '../../contract/model/contract.ts';
+import { responseKeys, type CallbackDefinition } from '../../contract/model/contract.ts';
 import type { World } from '../../core/base/world.ts';
 import type { SendResult } from '../../core/domain/attempt.ts';
 import { holderOf, type Leased } from '../../core/domain/delivery.ts';
@@ -297,8 +297,7 @@ function undeclared(
 ): string | undefined {
   const declared = definition?.statuses ?? [];
   if (!isDelivered || declared.length === 0) return undefined;
-  const names = [String(status), `${String(status).charAt(0)}XX`, 'default'];
-  if (declared.some((one) => names.includes(one))) return undefined;
+  if (responseKeys(status).some((key) => declared.includes(key))) return undefined;
   return `The contract declares ${declared.join(', ')} for this callback, the receiver sent ${status}`;
 }
 

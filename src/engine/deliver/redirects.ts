@@ -1,7 +1,7 @@
 // Follows the redirects that the document declares for a callback: 307 and 308, which keep method
 // and body. Each hop is a request of its own to the sender, so the guard checks its URL and its
 // addresses. All hops share the deadline of the attempt.
-import type { CallbackDefinition } from '../../contract/model/contract.ts';
+import { responseKeys, type CallbackDefinition } from '../../contract/model/contract.ts';
 import type { World } from '../../core/base/world.ts';
 import type { SendResult } from '../../core/domain/attempt.ts';
 import { limits } from '../../core/limits/limits.ts';
@@ -78,7 +78,9 @@ function isDeclared(
 ): result is Answered {
   if (!isRedirect(result) || definition === undefined) return false;
   const { statuses, unsubscribeStatus } = definition;
-  return result.status !== unsubscribeStatus && statuses.includes(String(result.status));
+  const [exact, range] = responseKeys(result.status);
+  const isListed = statuses.includes(exact) || statuses.includes(range);
+  return result.status !== unsubscribeStatus && isListed;
 }
 
 /** Absolute, without a fragment. The guard checks the rest when it is sent. */

@@ -6,11 +6,12 @@ import type { ExpressionInput, Message } from '../../contract/expression/evaluat
 import type { Expression } from '../../contract/expression/expression.ts';
 import { buildTargets } from '../../contract/expression/target.ts';
 import { expressionsOf } from '../../contract/expression/template.ts';
-import type {
-  CallbackDefinition,
-  Operation,
-  Subscribe,
-  Variant,
+import {
+  responseKeys,
+  type CallbackDefinition,
+  type Operation,
+  type Subscribe,
+  type Variant,
 } from '../../contract/model/contract.ts';
 import { fieldOf } from '../../contract/model/variants.ts';
 import { readId, withPrefix } from '../../core/base/id.ts';
@@ -269,11 +270,9 @@ function roleOf({ operation }: Pick<ExchangeCall, 'operation'>): Subscribe {
 
 /** Why the answer is no acceptance; undefined if it is one. */
 function refusalBy({ accepts }: Subscribe, status: number): string | undefined {
-  const range = `${Math.floor(status / 100)}XX`;
+  const [exact, range] = responseKeys(status);
   const isAccepted =
-    accepts.length === 0
-      ? range === '2XX'
-      : accepts.some((one) => one === range || one === `${status}`);
+    accepts.length === 0 ? range === '2XX' : accepts.includes(exact) || accepts.includes(range);
   if (isAccepted) return undefined;
   const expected = accepts.length === 0 ? 'any 2xx' : accepts.join(' or ');
   return `the API answered ${status}, expected ${expected}`;

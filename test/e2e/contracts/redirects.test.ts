@@ -16,7 +16,11 @@ const document = documentOf(`
         application/json:
           schema:
             type: object
-            properties: { url: { type: string }, key: { type: string }, x-ringback: {} }
+            properties:
+              url: { type: string }
+              range: { type: string }
+              key: { type: string }
+              x-ringback: {}
     responses: { '201': { description: made } }
     callbacks:
       moved:
@@ -27,6 +31,9 @@ const document = documentOf(`
             responses:
               '200': { description: ok }
               '307': { description: elsewhere }
+      ranged:
+        '{$request.body#/range}':
+          post: { responses: { '2XX': { description: ok }, '3xx': { description: elsewhere } } }
 `);
 
 function to(location: string, status = 307): Reply {
@@ -36,13 +43,19 @@ function to(location: string, status = 307): Reply {
 interface Once {
   service: Serving;
   url: string;
+  event?: 'moved' | 'ranged';
 }
 
 /** Makes one attempt of one delivery to the URL. */
-async function deliver({ service, url }: Once): Promise<DeliveryView & { attempt: AttemptView }> {
-  const body = { url, key: 'k1', 'x-ringback': { headers: { Authorization: 'Mine a' } } };
+async function deliver({
+  service,
+  url,
+  event = 'moved',
+}: Once): Promise<DeliveryView & { attempt: AttemptView }> {
+  const target = event === 'moved' ? { url } : { range: url };
+  const body = { ...target, key: 'k1', 'x-ringback': { headers: { Authorization: 'Mine a' } } };
   await service.subscribe({ path: '/hooks', body });
-  const answer = await service.publish('moved', { payload: { a: 1 } });
+  const answer = await service.publish(event, { payload: { a: 1 } });
   const id = await onlyDelivery(service, { eventId: String(answer.json['eventId']) });
   const delivery = await attempted(service, id);
   const [attempt] = delivery.attempts;
@@ -72,6 +85,19 @@ describe('a declared redirect', () => {
     assert.equal(attempt.request.url, receiver.url);
     const { origin } = new URL(receiver.url);
     assert.equal(attempt.message, `Redirected: 307 to ${origin}/new`);
+  });
+
+  it('may be declared as 3XX, of which 307 and 308 are followed', async () => {
+    for (const status of [307, 308, 301, 302, 303]) {
+      await using service = await serve(document);
+      await using receiver = await receive(paths({ '/hook': to('/new', status) }));
+      const { state, attempt } = await deliver({ service, url: receiver.url, event: 'ranged' });
+      const isFollowed = status > 303;
+      assert.deepEqual(
+        [state, attempt.status, attempt.warning, receiver.requests.length],
+        isFollowed ? ['delivered', 200, undefined, 2] : ['due', status, undefined, 1],
+      );
+    }
   });
 
   it('is signed for the subscription', async () => {

@@ -47,6 +47,25 @@ export function checkPayload(
   return skipped.length > bounds.skippedMax ? refused(violated) : { faults: [], skipped };
 }
 
+/** Why the payload fits none of these callbacks of an operation; none if it fits one of them. */
+export function faultsFor(
+  contract: Contract,
+  { operation, definitions }: { operation: string; definitions: readonly string[] },
+  payload: unknown,
+): readonly PayloadFault[] {
+  const own = definitionsOf(contract).filter(
+    (one) => one.operation === operation && definitions.includes(one.id),
+  );
+  const { schemas, isAnyFree } = findChecks(own);
+  const work = { left: bounds.requestStepsMax };
+  const violated = schemas.flatMap((check): Violated[] => {
+    const faults = checkWithin(check.schema, payload, work);
+    return faults.length === 0 ? [] : [{ ...check, faults }];
+  });
+  if (isAnyFree || violated.length < schemas.length) return [];
+  return refused(violated).faults.map((fault) => ({ ...fault, operation }));
+}
+
 const fits: PayloadCheck = { faults: [], skipped: [] };
 
 interface Violated extends SchemaCheck {

@@ -6,11 +6,23 @@ import { refuseLoop, withHops } from '../../core/domain/hops.ts';
 import { readId, withoutPrefix, withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { endOfTurn } from '../../core/base/end-of-turn.ts';
-import { isEventName, isSubject, nameFault, subjectFault } from '../../core/domain/pattern.ts';
+import {
+  isEventName,
+  isSubject,
+  nameFault,
+  patternsFor,
+  subjectFault,
+} from '../../core/domain/pattern.ts';
+import { lacksSubject } from '../../core/domain/subscription.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { printTrace, type TraceContext } from '../../core/telemetry/trace.ts';
 import { bounds } from '../../contract/document/bounds.ts';
-import { chooseContract, checkPayload, type PayloadFault } from '../../contract/request/payload.ts';
+import {
+  chooseContract,
+  checkPayload,
+  faultsFor,
+  type PayloadFault,
+} from '../../contract/request/payload.ts';
 import type { Contract } from '../../contract/model/contract.ts';
 import type { Accepted, Audience } from '../../store/port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../store/port/store.ts';
@@ -78,12 +90,16 @@ export async function publish(
     : validateEvents(rules, events, call.contract);
   if (validation.kind === 'refused') throw validation.problem;
   const audience = audienceOf(call);
+  const { skipped: skips } = validation;
+  // Nearly always undefined, and then the publish does not wait here.
+  const misfits = skips && (await misfitsOf(context, { call, audience, validation, skips }));
+  if (misfits !== undefined && !rules.isLenient) refuseMisfits(misfits, call);
   const input = {
     appNo: app.no,
     contract: validation.contract.title,
     events: events.map((event) => {
       const { name, subject, payload } = event;
-      const skipped = validation.skipped?.get(event);
+      const skipped = misfits?.has(event) === true ? undefined : skips?.get(event);
       return { id: context.newId(), name, subject, payload, skipped };
     }),
     audience,
@@ -91,7 +107,65 @@ export async function publish(
     idempotency: call.idempotency && idempotencyOf(call.idempotency),
   };
   const { accepted, rate } = await writeWithin(context, app, input, events);
-  return { events: accepted, warnings: validation.warnings, rate };
+  const faults = [...validation.warnings, ...(misfits?.values() ?? [])].flat();
+  const warnings = faults.slice(0, bounds.faultsMax);
+  return { events: accepted, warnings, rate };
+}
+
+interface Addressing {
+  call: PublishCall;
+  audience: Audience;
+  validation: Fit;
+  skips: NonNullable<Fit['skipped']>;
+}
+
+/** By event: why its payload fits no callback of the addressed subscription. */
+type Misfits = ReadonlyMap<NewEvent, readonly Fault[]>;
+
+/**
+ * Events that would skip every callback of the addressed subscription that matches them: their payloads fit callbacks
+ * of others only, so nothing would be sent.
+ */
+async function misfitsOf(
+  { store }: Context,
+  { call, audience, validation: { contract }, skips }: Addressing,
+): Promise<Misfits> {
+  const misfits = new Map<NewEvent, readonly Fault[]>();
+  if (audience.kind !== 'subscription') return misfits;
+  const found = await store.read('subscription', { appNo: call.app.no, id: audience.id });
+  if (found === undefined || found.contract !== contract.title) return misfits;
+  const { operation } = found;
+  for (const [event, callbacks] of skips) {
+    const isOther = event.subject !== undefined && event.subject !== found.subject;
+    const patterns = patternsFor(event.name);
+    const definitions = found.callbacks
+      .filter(
+        ({ inactive, events }) =>
+          inactive === undefined && events.some((one) => patterns.includes(one)),
+      )
+      .map(({ definition }) => definition);
+    const isSkipped = (definition: string): boolean =>
+      callbacks.some((one) => one.operation === operation && one.definition === definition);
+    const isReached = definitions.length === 0 || !definitions.every(isSkipped);
+    if (isReached || (isOther && !lacksSubject(found))) continue;
+    const faults = faultsFor(contract, { operation, definitions }, event.value);
+    misfits.set(
+      event,
+      faults.map((fault) => toFault(fault, event.at)),
+    );
+  }
+  return misfits;
+}
+
+function refuseMisfits(misfits: Misfits, { subscriberId }: PublishCall): void {
+  const [event] = misfits.keys();
+  if (event === undefined) return;
+  const faults = [...misfits.values()].flat().slice(0, bounds.faultsMax);
+  const [first] = faults;
+  const detail =
+    `The payload fits other callbacks of event "${event.name}", but none of ${subscriberId}: ` +
+    `${first?.field} ${first?.message}`;
+  throw new Problem('payload_refused', detail, { faults });
 }
 
 /** All subscriptions are more than one subscription, or those of one subject. */
@@ -211,9 +285,13 @@ function acceptedBy(
   }
 }
 
-export type EventValidation =
-  | ({ kind: 'fit'; contract: Contract; warnings: readonly Fault[] } & Pick<Checked, 'skipped'>)
-  | { kind: 'refused'; problem: Problem };
+export type EventValidation = Fit | { kind: 'refused'; problem: Problem };
+
+interface Fit extends Pick<Checked, 'skipped'> {
+  kind: 'fit';
+  contract: Contract;
+  warnings: readonly Fault[];
+}
 
 /** Whether events can be published; if not, the problem as a publisher gets it. */
 export function validateEvents(

@@ -168,6 +168,63 @@ describe('an event of several schemas', () => {
     );
   });
 
+  it('is 422 for an addressed subscription whose callbacks it does not fit, and names them', async () => {
+    await using service = await serve(shared);
+    await using receiver = await receive();
+    const to = async (path: string): Promise<string> => {
+      const { id } = await service.subscribe({ path: `${path}?url=${receiver.url}` });
+      return id;
+    };
+    const [orders, jobs] = [await to('/orders'), await to('/jobs')];
+    const publish = async (event: string, payload: object, subscriberId: string) =>
+      service.call({ method: 'POST', path: '/events', body: { event, payload, subscriberId } });
+    const { status, json } = await publish('changed', { user: 1 }, orders);
+    const fault = 'body#/payload/order is required (callback "changed" of watchOrders)';
+    assert.deepEqual([status, json['code']], [422, 'payload_refused']);
+    assert.equal(
+      json['detail'],
+      `The payload fits other callbacks of event "changed", but none of ${orders}: ${fault}`,
+    );
+    assert.deepEqual(
+      (json['errors'] as { field: string; message: string }[]).map(
+        ({ field, message }) => `${field} ${message}`,
+      ),
+      [fault],
+    );
+    assert.deepEqual((await service.call({ path: '/events' })).json['items'], []);
+    const events = [{ order: 1 }, { user: 1 }].map((payload) => ({ event: 'changed', payload }));
+    const batch = await service.call({
+      method: 'POST',
+      path: '/events/batch',
+      body: { events, subscriberId: orders },
+    });
+    const fields = (batch.json['errors'] as { field: string }[]).map(({ field }) => field);
+    assert.deepEqual([batch.status, fields], [422, ['body#/events/1/payload/order']]);
+    const others = [
+      await publish('changed', { order: 1 }, orders),
+      await publish('job', { error: 'x' }, jobs),
+      await publish('changed', { user: 1 }, jobs),
+    ];
+    assert.deepEqual(
+      others.map((one) => [one.status, one.json['deliveries']]),
+      [
+        [202, 1],
+        [202, 1],
+        [202, 0],
+      ],
+    );
+  });
+
+  it('warns of such a payload in lenient mode, and delivers it', async () => {
+    await using service = await serve(shared, { env: { RINGBACK_LENIENT: 'on' } });
+    await using receiver = await receive();
+    const { id } = await service.subscribe({ path: `/orders?url=${receiver.url}` });
+    const body = { event: 'changed', payload: { user: 1 }, subscriberId: id };
+    const { status, json } = await service.call({ method: 'POST', path: '/events', body });
+    assert.deepEqual([status, json['deliveries'], json['skippedCallbacks']], [202, 1, undefined]);
+    assert.match(JSON.stringify(json['warnings']), /payload\/order".*is required.*of watchOrders/);
+  });
+
   it('skips callbacks in lenient mode, too, but none if it fits none', async () => {
     await using service = await serve(shared, { env: { RINGBACK_LENIENT: 'on' } });
     await using receiver = await receive();

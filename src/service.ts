@@ -58,7 +58,7 @@ export async function startService(config: Config, external: ExternalDeps): Prom
   // Before the store: the first key is shown only once, so a first start must not fail because of a
   // document after creating it.
   const contracts = acceptedContracts(await checkContracts(contractFiles(config)));
-  const opened = await openContext(config, external, cleanup);
+  const opened = await openContext({ config, contracts }, external, cleanup);
   const { context, defaultApp, firstKey, isChosenKeyDead } = opened;
   for (const { title, warnings } of contracts.executed) {
     for (const warning of warnings) log.warn({ contract: title, ...warning }, 'contract');

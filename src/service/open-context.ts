@@ -1,6 +1,7 @@
 // Opens what every verb works with: the store, the sealing keys, the guard, and the upkeep of the
 // store.
 import type { Config } from '../config.ts';
+import type { CheckedContracts } from '../contract/report/check-contracts.ts';
 import { idMaker, withPrefix } from '../core/base/id.ts';
 import type { App } from '../core/domain/app.ts';
 import { createGuard } from '../egress/guard/guard.ts';
@@ -10,6 +11,7 @@ import { openRing } from '../engine/access/check-encryption-key.ts';
 import { createQuotas } from '../engine/admission/quotas.ts';
 import type { Context } from '../engine/context.ts';
 import { createInvalidation, type Invalidation } from '../engine/deliver/start-delivering.ts';
+import { finalCallbacks } from '../engine/targets/prepared-target.ts';
 import { createJournal, type Journal } from '../engine/live/journal.ts';
 import { createMeter, metered, type Meter } from '../engine/telemetry/meter.ts';
 import { noUpkeep, startUpkeep } from '../engine/upkeep/start-upkeep.ts';
@@ -34,7 +36,7 @@ export interface Opened {
 }
 
 export async function openContext(
-  config: Config,
+  { config, contracts }: { config: Config; contracts: Pick<CheckedContracts, 'known'> },
   external: ExternalDeps,
   cleanup: AsyncDisposableStack,
 ): Promise<Opened> {
@@ -66,6 +68,11 @@ export async function openContext(
   const onStatisticsError = (err: unknown): void =>
     log.warn({ err }, 'statistics not written, will retry');
   cleanup.use(new StatisticsWriter({ store, world, onError: onStatisticsError }));
+  const ended = ({ appNo, id }: { appNo: number; id: string }, message: string): void => {
+    changed(id, 'ended');
+    changes.subscription(appNo, id);
+    log.info({ subscription: withPrefix('sub', id) }, message);
+  };
   const upkeep =
     config.role === 'api'
       ? noUpkeep
@@ -75,12 +82,10 @@ export async function openContext(
           newId,
           changes,
           retentionMs: config.retention,
+          finals: finalCallbacks(contracts.known),
+          onFinal: (one) => ended(one, 'subscription ended with its final callback, which expired'),
           onRetained: (retained) => log.info(retained, 'retention'),
-          onExpired: ({ appNo, id }) => {
-            changed(id, 'ended');
-            changes.subscription(appNo, id);
-            log.info({ subscription: withPrefix('sub', id) }, 'subscription expired');
-          },
+          onExpired: (one) => ended(one, 'subscription expired'),
           onReplayed: (done) => log.info(done, 'replay finished'),
           onError: (err, what) => log.warn({ err }, what),
         });

@@ -19,6 +19,7 @@ import type { RetentionCounts } from '../../src/engine/upkeep/retention.ts';
 import { createQuotas } from '../../src/engine/admission/quotas.ts';
 import { publish } from '../../src/engine/publish/publish.ts';
 import { createInvalidation, startDelivering } from '../../src/engine/deliver/start-delivering.ts';
+import { finalCallbacks } from '../../src/engine/targets/prepared-target.ts';
 import { startUpkeep } from '../../src/engine/upkeep/start-upkeep.ts';
 import { subscribe } from '../../src/engine/subscribe/subscribe.ts';
 import { storeOver } from '../../src/store/open/open.ts';
@@ -91,18 +92,21 @@ export async function startEngine(
   const journal = createJournal();
   const { changes } = journal;
   const onError = (error: unknown): void => void errors.push(error);
+  const ended = ({ appNo, id }: { appNo: number; id: string }): void => {
+    changed(id, 'ended');
+    changes.subscription(appNo, id);
+  };
   const upkeep = startUpkeep({
     store,
     world,
     newId,
     changes,
     retentionMs,
+    finals: finalCallbacks([contract]),
     onError,
     onRetained: (counts) => retained.push(counts),
-    onExpired: ({ appNo, id }) => {
-      changed(id, 'ended');
-      changes.subscription(appNo, id);
-    },
+    onFinal: ended,
+    onExpired: ended,
     onReplayed: () => undefined,
   });
   const invalidation = createInvalidation({ store, world }, () => upkeep.ended());

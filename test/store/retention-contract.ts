@@ -2,8 +2,10 @@
 // deleted and kept rows, and repeat the retention until nothing is left.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
+import type { Callback } from '../../src/core/domain/subscription.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { callback, digest, newApp, newSubscription, type OpenSubject } from './subject.ts';
+import { settlementOf } from './settlement.ts';
 import { dayMs, nameOf, retentionMs, retentionStage } from './retention-stage.ts';
 
 export function retentionContract(name: string, open: OpenSubject): void {
@@ -94,6 +96,41 @@ export function retentionContract(name: string, open: OpenSubject): void {
       assert.equal((await retainAll(1)).expired, 1);
       assert.deepEqual(await eventIds(), [young]);
       assert.deepEqual(await tally(), { due: 2 });
+    });
+
+    it('ends the subscription whose final delivery has expired, unless others are in flight', async () => {
+      const last = { contract: 'Ringback', operation: 'subscribe', definition: 'last' };
+      const of = (position: number, event: string): Callback => ({
+        ...callback(position, event),
+        definition: event === 'b' ? event : last.definition,
+      });
+      const both = [of(0, 'a'), of(1, 'b')];
+      const twice = await subscribed([of(0, 'a'), of(1, 'a')]);
+      const [inFlight] = await leasedMany(twice, 1);
+      assert(inFlight);
+      const [one, other, pinged] = [
+        await subscribed(both),
+        await subscribed(both),
+        await subscribed(both),
+      ];
+      await publish(one);
+      await publish(other, 'b');
+      const audience = { kind: 'all_callbacks', id: pinged.id } as const;
+      await on.store.edit('publish', { ...publishInput('ringback.ping'), audience });
+      clock.ms += 40 * dayMs;
+      const finals = [{ ...last, operation: 'other' }, last];
+      const input = { beforeMs: clock.ms - retentionMs, limit: 500, finals };
+      const { expired, ended } = await on.store.edit('retain', input);
+      assert.deepEqual([expired, ended], [5, [{ appNo: on.app.no, id: one.id }]]);
+      assert.deepEqual(
+        [(await find(one))?.state, (await find(one))?.endReason],
+        ['ended', 'final'],
+      );
+      for (const kept of [other, pinged, twice]) assert.equal((await find(kept))?.state, 'active');
+      const settlement = settlementOf(inFlight, 'delivered', clock.ms);
+      const settled = await on.store.settle({ ...settlement, finals: [last.definition] });
+      assert.equal(settled.kind, 'gone');
+      assert.equal((await find(twice))?.endReason, 'final');
     });
 
     it('does not block the lane: recent deliveries are claimed after expired ones', async () => {

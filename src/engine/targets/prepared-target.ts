@@ -5,7 +5,7 @@ import type { Header } from '../../core/domain/attempt.ts';
 import { headersOf, type SentHeaders } from '../../core/domain/callback-headers.ts';
 import type { KeyRing } from '../../core/secrets/seal.ts';
 import type { SigningSecret } from '../../core/secrets/signing-secret.ts';
-import type { Target } from '../../store/port/delivery-verbs.ts';
+import type { FinalCallback, Target } from '../../store/port/delivery-verbs.ts';
 import { openHeaders, openSecrets } from './secrets.ts';
 
 export interface PreparedTarget {
@@ -69,6 +69,15 @@ function createDefinitionsFor(
 
 function finalsAmong(definitions: Definitions = new Map()): string[] {
   return [...definitions.values()].filter(({ isFinal }) => isFinal).map(({ id }) => id);
+}
+
+/** The final callbacks of all operations. */
+export function finalCallbacks(contracts: readonly Contract[]): FinalCallback[] {
+  return contracts.flatMap(({ title: contract, operations }) =>
+    [...definitionsOf(operations)].flatMap(([operation, definitions]) =>
+      finalsAmong(definitions).map((definition) => ({ contract, operation, definition })),
+    ),
+  );
 }
 
 function definitionsOf(operations: Contract['operations']): Map<string, Definitions> {

@@ -2,12 +2,17 @@
 // of the store's time. The statements are in store/sqlite/upkeep/retain.ts and
 // store/postgres/upkeep/retain.ts.
 import { limits } from '../../core/limits/limits.ts';
+import type { FinalCallback } from '../../store/port/delivery-verbs.ts';
 import type { EditInput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 
 type Deps = Pick<Context, 'store' | 'world'> & {
   /** How long events and their history are kept. */
   retentionMs: number;
+  /** The final callbacks of all contracts. */
+  finals: readonly FinalCallback[];
+  /** A subscription has ended, because its final delivery has expired. */
+  onFinal: (subscription: { appNo: number; id: string }) => void;
   onError: (error: unknown) => void;
   /** Rows were past their retention: called once for all steps of a round, or every minute. */
   onRetained: (retained: RetentionCounts) => void;
@@ -116,13 +121,14 @@ export class Retention {
   }
 
   async #retain(limit: number): Promise<boolean> {
-    const { store, retentionMs } = this.#deps;
+    const { store, retentionMs, finals, onFinal } = this.#deps;
     // Never by this machine's clock: a wrong one would delete what others keep.
     const beforeMs = store.nowMs() - retentionMs;
     const [history, replays] = await Promise.all([
-      store.edit('retain', { beforeMs, limit }),
+      store.edit('retain', { beforeMs, limit, finals }),
       store.edit('forgetReplays', { endedBeforeMs: beforeMs, limit }),
     ]);
+    for (const one of history.ended ?? []) onFinal(one);
     this.#retained.expired += history.expired;
     this.#retained.deleted += history.deleted + replays.deleted;
     return history.isMore || replays.deleted === limit;

@@ -1,6 +1,7 @@
 // Starts the background work of a worker besides delivering: retention, expiry, replays and own
 // events. Each part runs by itself and can be woken.
 import type { World } from '../../core/base/world.ts';
+import type { FinalCallback } from '../../store/port/delivery-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { Changes } from '../live/changes.ts';
 import { Expirer } from './expirer.ts';
@@ -14,6 +15,10 @@ export interface UpkeepDeps {
   newId: () => string;
   changes: Changes;
   retentionMs: number;
+  /** The final callbacks of all contracts. */
+  finals: readonly FinalCallback[];
+  /** A subscription has ended, because its final delivery has expired. */
+  onFinal: (subscription: { appNo: number; id: string }) => void;
   onRetained: (retained: RetentionCounts) => void;
   /** A subscription has reached its expiry time. */
   onExpired: (subscription: { appNo: number; id: string }) => void;
@@ -33,7 +38,7 @@ export interface Upkeep extends AsyncDisposable {
 }
 
 export function startUpkeep(deps: UpkeepDeps): Upkeep {
-  const { world, store, newId, changes, retentionMs, onError } = deps;
+  const { world, store, newId, changes, retentionMs, finals, onFinal, onError } = deps;
   const systemEvents = new SystemEvents({
     world,
     store,
@@ -45,6 +50,8 @@ export function startUpkeep(deps: UpkeepDeps): Upkeep {
     world,
     store,
     retentionMs,
+    finals,
+    onFinal,
     onRetained: deps.onRetained,
     onEnded: () => {
       changes.missed();

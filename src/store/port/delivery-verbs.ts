@@ -145,13 +145,23 @@ export interface DeliveryEdits {
    * dead with the reason `expired` (in an ended lane: cancelled); then history is deleted, and
    * subscriptions that ended before that time. In steps of at most `limit` rows (SQLite) or one day
    * (PostgreSQL); never deletes an event with a pending delivery. `deleted` counts rows of any
-   * kind.
+   * kind. `finals`: a subscription ends when a delivery of one of them has expired, as when it is dead otherwise.
    */
   retain: {
-    input: { beforeMs: number; limit: number };
-    output: { expired: number; deleted: number; isMore: boolean };
+    input: { beforeMs: number; limit: number; finals?: readonly FinalCallback[] };
+    output: { expired: number; deleted: number; isMore: boolean; ended?: EndedSubscriptions };
   };
 }
+
+/** A callback that the document declares as the last one of a subscription. */
+export interface FinalCallback {
+  contract: string;
+  operation: string;
+  definition: string;
+}
+
+/** Undefined: none have ended. */
+export type EndedSubscriptions = readonly { appNo: number; id: string }[] | undefined;
 
 export interface Accepted {
   id: string;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { freshStoreDatabase } from '../../postgres/store-database.ts';
+import { movableWorld } from '../movable-world.ts';
 import { receive, type Receiver } from '../receiver.ts';
 import { attempted, get, inState, until, type DeliveryView, type Page } from '../stage.ts';
 import { documentOf, serve, type Serving } from './stage.ts';
@@ -101,6 +102,38 @@ describe('a callback with x-ringback-final', () => {
       const again = await service.call({ method: 'POST', path: `/deliveries/${done}/retry` });
       assert.equal(again.status, 409, again.text);
     }, '10ms,10ms');
+  });
+
+  it('ends it when it expires undelivered', async () => {
+    const world = movableWorld();
+    await using service = await serve(document, { env: { RINGBACK_RETENTION: '1h' }, world });
+    await using receiver = await receive();
+    const pause = async (id: string): Promise<string> => {
+      const path = `/subscriptions/${id}`;
+      const { status } = await service.call({ method: 'PATCH', path, body: { state: 'paused' } });
+      assert.equal(status, 200);
+      return id;
+    };
+    const about = async (job: string): Promise<string> => {
+      const body = { job, url: receiver.url, doneUrls: [receiver.url] };
+      return pause((await service.subscribe({ path: '/jobs', body })).id);
+    };
+    const [done, begun, none] = [await about('job_1'), await about('job_2'), await about('job_3')];
+    for (const [event, subject] of [
+      ['done', 'job_1'],
+      ['progress', 'job_2'],
+    ]) {
+      const body = { event, subject, payload: {} };
+      const { json } = await service.call({ method: 'POST', path: '/events', body });
+      assert.equal(json['deliveries'], 1);
+    }
+    world.moveOn(7_200_000);
+    // Wakes the retention.
+    await service.call({ method: 'DELETE', path: `/subscriptions/${none}` });
+    assert.equal(await ended(service, done), 'final');
+    assert.deepEqual(receiver.requests, []);
+    assert.equal(await service.stateOf(begun), 'paused', 'another callback is not the end');
+    assert.match(service.logged(), /subscription ended with its final callback, which expired/);
   });
 
   it('is sent to all URLs of its list first', async () => {

@@ -22,6 +22,7 @@ import {
   createInvalidation,
   startDelivering,
 } from '../../../src/engine/deliver/start-delivering.ts';
+import { finalCallbacks } from '../../../src/engine/targets/prepared-target.ts';
 import { startUpkeep } from '../../../src/engine/upkeep/start-upkeep.ts';
 import type { Store } from '../../../src/store/port/store.ts';
 
@@ -72,17 +73,20 @@ export async function startEngine(deps: EngineDeps): Promise<Engine> {
   cleanup.use(
     new StatisticsWriter({ store, world, onError: (error) => onError(error, 'figures') }),
   );
+  const ended = ({ appNo, id }: { appNo: number; id: string }): void => {
+    invalidation.changed(id, 'ended');
+    changes.subscription(appNo, id);
+  };
   const upkeep = startUpkeep({
     store,
     world,
     newId,
     changes,
     retentionMs,
+    finals: finalCallbacks([contract, jobs]),
     onRetained: () => undefined,
-    onExpired: ({ appNo, id }) => {
-      invalidation.changed(id, 'ended');
-      changes.subscription(appNo, id);
-    },
+    onFinal: ended,
+    onExpired: ended,
     onReplayed: () => undefined,
     onError,
   });

@@ -1,7 +1,7 @@
 // Expiry: ends pending deliveries of events older than the retention, so that their day can be
 // dropped. They become dead with reason `expired`; in an ended lane they are cancelled, as the
 // sweep would do.
-import type { DeliveryName } from '../../../core/domain/delivery.ts';
+import { deliveryKey, type DeliveryName } from '../../../core/domain/delivery.ts';
 import type { Lane } from '../../../core/domain/lane.ts';
 import { laneAfterHeadExpired } from '../../../core/domain/lane.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
@@ -9,8 +9,15 @@ import { factOf } from '../../statistics/transaction-facts.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, text } from '../../sql/row.ts';
 import { endStates, toEndState } from '../../sql/end-states.ts';
+import type { EndedSubscriptions, FinalCallback } from '../../port/delivery-verbs.ts';
 import type { DeadDelivery } from '../../verbs/shared/notices.ts';
+import {
+  endFinals,
+  finalDeliveries,
+  type FinalDelivery,
+} from '../../verbs/subscriptions/end-subscription.ts';
 import { lockLanes, writeLanes } from '../shared/lanes.ts';
+import { lockApps } from '../shared/lock-order.ts';
 import { noticeDead } from '../shared/notices.ts';
 import type { Tx } from '../connection/tx.ts';
 
@@ -18,7 +25,7 @@ export const expireSql = {
   // By the primary key, oldest first: `lease is null` would match the index of all pending
   // deliveries, and a plan made on an empty table would read and sort that.
   waiting: `
-    select event, n, lane from delivery_live where event < $1 and coalesce(lease, 0) = 0
+    select event, n, lane, callback from delivery_live where event < $1 and coalesce(lease, 0) = 0
     order by event, n limit $2`,
   // In ordered lanes: the head of the queue and its successors.
   standing: `
@@ -42,6 +49,11 @@ export const expireSql = {
       (event, n, app, lane, callback, state, attempts, error, slice, ended_ms)
     select event, n, app, lane, callback, state, attempts, error, slice, $5::bigint from moved
     returning event, n, app, lane, state`,
+  // Of the subscriptions of these callbacks.
+  lanes: `
+    select lane.no from unnest($1::bigint[]) as x (no)
+    join callback on callback.no = x.no
+    join lane on lane.subscription = callback.subscription`,
 } as const;
 
 export interface Expiring {
@@ -49,18 +61,27 @@ export interface Expiring {
   below: string;
   limit: number;
   nowMs: number;
+  finals: readonly FinalCallback[];
   /** Records what has ended. */
   facts: Fact[];
 }
 
-/** `expired`: how many of the `ended` became dead. */
+export interface Expired {
+  /** How many deliveries ended. */
+  count: number;
+  /** How many of them became dead. */
+  expired: number;
+  ended?: EndedSubscriptions;
+}
+
 export async function expire(
   tx: Tx,
-  { below, limit, nowMs, facts }: Expiring,
-): Promise<{ ended: number; expired: number }> {
+  { below, limit, nowMs, finals, facts }: Expiring,
+): Promise<Expired> {
   const rows = await tx.query(expireSql.waiting, [below, limit]);
-  if (rows.length === 0) return { ended: 0, expired: 0 };
-  const lanes = await lockLanes(tx, new Set(rows.map((row) => integer(row, 'lane'))));
+  if (rows.length === 0) return { count: 0, expired: 0 };
+  const ending = await tx.run(finalDeliveries(rows.map(toWaiting), finals));
+  const lanes = await lockAll(tx, rows, ending);
   const changed = await withoutHeads(tx, { rows, lanes, nowMs });
   const isEnded = (row: Row): boolean => lanes.get(integer(row, 'lane'))?.state === 'ended';
   const [ended] = await Promise.all([
@@ -80,7 +101,30 @@ export async function expire(
   const expired = ended.filter((row) => integer(row, 'state') === endStates.dead);
   const dead = expired.map(toDead).sort(byName);
   await noticeDead(tx, dead, nowMs);
-  return { ended: ended.length, expired: expired.length };
+  const names = new Set(dead.map(deliveryKey));
+  const over = ending.filter((one) => names.has(deliveryKey(one)));
+  const subscriptions = await tx.run(endFinals(over, nowMs));
+  const counts = { count: ended.length, expired: expired.length };
+  return subscriptions === undefined ? counts : { ...counts, ended: subscriptions };
+}
+
+/** Locks the lanes of the deliveries, and before them, as everywhere, the apps whose subscriptions may end. */
+async function lockAll(
+  tx: Tx,
+  rows: readonly Row[],
+  ending: readonly FinalDelivery[],
+): Promise<ReadonlyMap<number, Lane>> {
+  const own = new Set(rows.map((row) => integer(row, 'lane')));
+  if (ending.length === 0) return lockLanes(tx, own);
+  await lockApps(tx, new Set(ending.map(({ appNo }) => appNo)));
+  const callbacks = new Set(ending.map(({ callback }) => callback));
+  const found = await tx.query(expireSql.lanes, [[...callbacks]]);
+  const locked = await lockLanes(tx, own.union(new Set(found.map((row) => integer(row, 'no')))));
+  return new Map([...locked].filter(([no]) => own.has(no)));
+}
+
+function toWaiting(row: Row): DeliveryName & { callback: number } {
+  return { event: text(row, 'event'), n: integer(row, 'n'), callback: integer(row, 'callback') };
 }
 
 function toDead(row: Row): DeadDelivery {

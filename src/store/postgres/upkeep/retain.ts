@@ -14,7 +14,7 @@ import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import { transact, type TransactDeps } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';
 import { dropPartitionsBefore, ensurePartitions, keepPendingDays } from '../schema/partitions.ts';
-import { expire, type Expiring } from './expire.ts';
+import { expire, type Expired, type Expiring } from './expire.ts';
 import { forgetSubscriptions } from './forget.ts';
 import { writeAppStatistics } from './statistics.ts';
 
@@ -70,15 +70,15 @@ export class PartitionUpkeep {
   }
 
   async #retain(
-    { beforeMs, limit }: EditInput<'retain'>,
+    { beforeMs, limit, finals = [] }: EditInput<'retain'>,
     nowMs: number,
   ): Promise<EditOutput<'retain'>> {
     const below = firstIdAt(beforeMs);
     // Deliveries of a day whose drop was begun could not end, because their rows would have no
     // partition.
     await this.#deps.keeping.withClient(keepPendingDays);
-    const { ended, expired } = await this.#expire({ below, limit, nowMs });
-    if (ended === limit) return { expired, deleted: 0, isMore: true };
+    const { count, ...expired } = await this.#expire({ below, limit, nowMs, finals });
+    if (count === limit) return { ...expired, deleted: 0, isMore: true };
     await this.#write(async (tx) => tx.run(endFanOuts(this.#deps.stalled, { below, limit })));
     const dropped = await this.#deps.keeping.withClient(async (client) => {
       const toMs = nowMs + limits.partitionDaysAhead * dayMs;
@@ -87,14 +87,14 @@ export class PartitionUpkeep {
     });
     const endedBeforeMs = beforeMs - limits.subscriptionKeepMs;
     const { deleted, isMore } = await this.#write(async (tx) =>
-      forgetSubscriptions(tx, { endedBeforeMs, limit: limit - ended }),
+      forgetSubscriptions(tx, { endedBeforeMs, limit: limit - count }),
     );
     const nodes = await this.#write(async (tx) => forgetNodes(tx, beforeMs));
     await this.#write(async (tx) => tx.run(forgetSpans(beforeMs, limit)));
-    return { expired, deleted: dropped + deleted + nodes, isMore };
+    return { ...expired, deleted: dropped + deleted + nodes, isMore };
   }
 
-  async #expire(expiring: Omit<Expiring, 'facts'>): Promise<{ ended: number; expired: number }> {
+  async #expire(expiring: Omit<Expiring, 'facts'>): Promise<Expired> {
     const { pending, writer } = this.#deps;
     const { nowMs } = expiring;
     const facts: Fact[] = [];

@@ -12,6 +12,7 @@ import { maybe, one, text, integer } from '../../sql/row.ts';
 import { factOf, type Fact } from '../../statistics/transaction-facts.ts';
 import { forgetSpans } from '../../verbs/lists/slices-in-time.ts';
 import type { DeadDelivery } from '../../verbs/shared/notices.ts';
+import { endFinals, finalDeliveries } from '../../verbs/subscriptions/end-subscription.ts';
 import { prepareEndDelivery, prepareNoticeDead } from '../deliver/end-delivery.ts';
 import { prepareLanes } from '../publish/lanes.ts';
 import type { Edit } from '../transaction/edit.ts';
@@ -28,10 +29,12 @@ export function prepareRetain(db: DatabaseSync, stalled: StalledFanOuts): Edit<'
   const forgetEvents = prepareForgetEvents(db);
   const forgetSubscriptions = prepareForgetSubscriptions(db);
   const runScript = prepareScripts(db);
-  return ({ beforeMs, limit }, { nowMs, facts }) => {
+  return ({ beforeMs, limit, finals = [] }, { nowMs, facts }) => {
     assert(limit >= 1, `Cannot retain by ${limit} rows: to SQLite a negative limit means no limit`);
     const below = firstIdAt(beforeMs);
-    const { ended, expired } = expire({ below, limit, nowMs, facts });
+    const { ended, dead } = expire({ below, limit, nowMs, facts });
+    const over = runScript(endFinals(runScript(finalDeliveries(dead, finals)), nowMs));
+    const expired = { expired: dead.length, ...(over && { ended: over }) };
     runScript(endFanOuts(stalled, { below, limit }));
     // Deletes only events older than the first one with a pending delivery or a fan-out. The rest
     // ends soon: a leased delivery ends within a minute, or becomes pending again and expires, and
@@ -39,11 +42,11 @@ export function prepareRetain(db: DatabaseSync, stalled: StalledFanOuts): Edit<'
     const pending = firstPending();
     const isHeldUp = pending !== undefined && pending < below;
     const events = forgetEvents(isHeldUp ? pending : below, limit - ended);
-    if (events.isMore || isHeldUp) return { expired, ...events };
+    if (events.isMore || isHeldUp) return { ...expired, ...events };
     runScript(forgetSpans(beforeMs, limit));
     const left = limit - ended - events.deleted;
     const { deleted, isMore } = forgetSubscriptions(beforeMs - limits.subscriptionKeepMs, left);
-    return { expired, deleted: events.deleted + deleted, isMore };
+    return { ...expired, deleted: events.deleted + deleted, isMore };
   };
 }
 
@@ -118,7 +121,7 @@ function prepareForgetSubscriptions(db: DatabaseSync): ForgetSubscriptions {
 
 export const expireSql = {
   waiting: `
-    select event, n, lane, attempts from delivery_live where event < :below and lease is null
+    select event, n, lane, callback, attempts from delivery_live where event < :below and lease is null
     order by event, n limit :limit + 0`,
   head: `
     select event, n from delivery_live where lane = ? and lease is null
@@ -134,8 +137,12 @@ interface Expiring {
   facts: Fact[];
 }
 
-/** `expired`: how many of `ended` became dead. */
-type Expire = (expiring: Expiring) => { ended: number; expired: number };
+/** `ended`: how many ended. `dead`: those of them that became dead. */
+type Expire = (expiring: Expiring) => { ended: number; dead: readonly Expired[] };
+
+interface Expired extends DeadDelivery {
+  callback: number;
+}
 
 function prepareExpire(db: DatabaseSync): Expire {
   const waiting = db.prepare(expireSql.waiting);
@@ -144,7 +151,7 @@ function prepareExpire(db: DatabaseSync): Expire {
   const lanes = prepareLanes(db);
   const notice = prepareNoticeDead(db);
   return ({ below, limit, nowMs, facts }) => {
-    const dead: DeadDelivery[] = [];
+    const dead: Expired[] = [];
     const rows = waiting.all({ below, limit });
     for (const row of rows) {
       const name = { event: text(row, 'event'), n: integer(row, 'n') };
@@ -159,10 +166,10 @@ function prepareExpire(db: DatabaseSync): Expire {
       const owner = end({ ...ending, state: 'dead', error: 'expired' });
       facts.push(factOf('dead', owner));
       if (times !== undefined) lanes.write(lane, times);
-      dead.push({ ...name, appNo: owner.appNo });
+      dead.push({ ...name, appNo: owner.appNo, callback: integer(row, 'callback') });
     }
     notice(dead, nowMs);
-    return { ended: rows.length, expired: dead.length };
+    return { ended: rows.length, dead };
   };
 }
 

@@ -2,9 +2,10 @@
 // lanes. Pending deliveries in the lanes, perhaps a million, are swept later in small steps.
 import { strict as assert } from 'node:assert';
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
+import { ownPrefix } from '../../../core/domain/event.ts';
 import type { EndReason } from '../../../core/domain/subscription.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Settled } from '../../port/delivery-verbs.ts';
+import type { EndedSubscriptions, FinalCallback, Settled } from '../../port/delivery-verbs.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { all, first, forEach, only, type Script } from '../../sql/statement.ts';
 import { leaveSubscription, raiseVersion } from './patterns.ts';
@@ -42,6 +43,11 @@ export const endSubscriptionSql = {
   over: `
     select n from delivery_done
     where event = ?1 and n >= ?2 and n <= ?3 and callback = ?4 limit 1`,
+  definition: `
+    select callback.no, callback.definition, subscription.contract, subscription.operation, subscription.app
+    from callback join subscription on subscription.no = callback.subscription
+    where callback.no = ?1`,
+  name: 'select id, name from event where id = ?1',
 } as const;
 
 export interface EndingSubscription {
@@ -93,6 +99,63 @@ interface EndingDelivery extends DeliveryName {
   callback: number;
   reason: 'gone' | 'final';
   finals?: readonly string[] | undefined;
+}
+
+export interface FinalDelivery extends DeliveryName {
+  appNo: number;
+  callback: number;
+  /** The definitions of the final callbacks of its operation. */
+  finals: readonly string[];
+}
+
+/** Those deliveries that are final. Pings, which any callback receives, are not. */
+export function* finalDeliveries(
+  deliveries: readonly (DeliveryName & { callback: number })[],
+  finals: readonly FinalCallback[],
+): Script<FinalDelivery[]> {
+  if (finals.length === 0) return [];
+  const callbacks = new Set(deliveries.map(({ callback }) => callback));
+  const rows = yield* forEach(
+    endSubscriptionSql.definition,
+    [...callbacks].map((no) => [no]),
+  );
+  const found = new Map(
+    rows.flatMap((row) => {
+      const isOfIts = (one: FinalCallback): boolean =>
+        one.contract === text(row, 'contract') && one.operation === text(row, 'operation');
+      const definitions = finals.filter(isOfIts).map(({ definition }) => definition);
+      const final = { appNo: integer(row, 'app'), finals: definitions };
+      const isFinal = definitions.includes(text(row, 'definition'));
+      return isFinal ? [[integer(row, 'no'), final] as const] : [];
+    }),
+  );
+  const ending = deliveries.flatMap(({ event, n, callback }) => {
+    const final = found.get(callback);
+    return final === undefined ? [] : [{ event, n, callback, ...final }];
+  });
+  const events = new Set(ending.map(({ event }) => event));
+  const names = yield* forEach(
+    endSubscriptionSql.name,
+    [...events].map((event) => [event]),
+  );
+  const own = new Set(
+    names.filter((row) => text(row, 'name').startsWith(ownPrefix)).map((row) => text(row, 'id')),
+  );
+  return ending.filter(({ event }) => !own.has(event));
+}
+
+/** Ends the subscriptions of final deliveries that have just ended, and returns them. */
+export function* endFinals(
+  deliveries: readonly FinalDelivery[],
+  nowMs: number,
+): Script<EndedSubscriptions> {
+  const ended = new Map<string, { appNo: number; id: string }>();
+  for (const { appNo, ...delivery } of deliveries) {
+    const settled = yield* endOwner({ ...delivery, reason: 'final' }, nowMs);
+    if (settled?.kind === 'gone')
+      ended.set(settled.subscription, { appNo, id: settled.subscription });
+  }
+  return ended.size === 0 ? undefined : [...ended.values()];
 }
 
 /**

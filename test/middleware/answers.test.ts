@@ -80,6 +80,7 @@ for (const [name, startApi] of Object.entries(apis)) {
       ['/stream', {}, JSON.parse(job)],
       ['/packed/gzip', {}, JSON.parse(job)],
       ['/packed/br', {}, JSON.parse(job)],
+      ['/packed/zstd', {}, JSON.parse(job)],
       ['/jobs/17/hook', { method: 'PUT' }, JSON.parse(job)],
       ['/jobs/1%2F7/hook', { method: 'PUT' }, JSON.parse(job)],
     ] as [string, Given, unknown][]) {
@@ -104,7 +105,11 @@ for (const [name, startApi] of Object.entries(apis)) {
     for (const [path, reason] of [
       ['/large', /a body is larger than 262144 bytes/],
       ['/large-stream', /a body is larger than 262144 bytes/],
-      ['/packed/zstd', /the content encoding "zstd"/],
+      ['/packed/exi', /the content encoding "exi"/],
+      ['/packed/no-gzip', /the answer is not gzip, or decodes to more than 262144 bytes/],
+      ['/packed/no-zstd', /the answer is not zstd, or decodes to more than 262144 bytes/],
+      ['/packed/large-gzip', /the answer is not gzip, or decodes to more than 262144 bytes/],
+      ['/packed/large-zstd', /the answer is not zstd, or decodes to more than 262144 bytes/],
     ] as [string, RegExp][]) {
       it(`passes POST ${path} with a warning`, async () => {
         reset();

@@ -25,11 +25,24 @@ export const job = '{"jobId":"job_17","note":"Grüße, 10 €"}';
 export const large = JSON.stringify({ jobId: 'job_18', text: 'ü'.repeat(300_000) });
 const type = 'application/json';
 
-const packed: Readonly<Record<string, (text: string) => Buffer>> = {
-  gzip: gzipSync,
-  br: brotliCompressSync,
-  zstd: zstdCompressSync,
+const zeros = Buffer.alloc(300_000);
+/** Content encodings, and bytes that are, or are not, what they say. */
+const packed: Readonly<Record<string, readonly [coding: string, body: Buffer<ArrayBuffer>]>> = {
+  gzip: ['gzip', gzipSync(job)],
+  br: ['br', brotliCompressSync(job)],
+  zstd: ['zstd', zstdCompressSync(job)],
+  exi: ['exi', Buffer.from(job)],
+  'no-gzip': ['gzip', Buffer.from(job)],
+  'no-zstd': ['zstd', Buffer.from(job)],
+  'large-gzip': ['gzip', gzipSync(zeros)],
+  'large-zstd': ['zstd', zstdCompressSync(zeros)],
 };
+
+function packedAs(how: string): readonly [coding: string, body: Buffer<ArrayBuffer>] {
+  const found = packed[how];
+  assert(found);
+  return found;
+}
 
 function pieces(): Readable {
   return Readable.from(
@@ -61,7 +74,8 @@ export const apis: Readonly<Record<string, StartApi>> = {
       Readable.from([Buffer.from(large), Buffer.from('x')]).pipe(response.type(type));
     });
     app.post('/packed/:how', ({ params: { how } }, response) => {
-      response.set('content-encoding', how).type(type).send(packed[how]?.(job));
+      const [coding, body] = packedAs(how);
+      response.set('content-encoding', coding).type(type).send(body);
     });
     app.post('/refused', (_request, response) => void response.status(422).json({ no: true }));
     app.post('/throws', () => {
@@ -86,9 +100,10 @@ export const apis: Readonly<Record<string, StartApi>> = {
     app.post('/large-stream', async (_request, reply) =>
       reply.type(type).send(Readable.from([Buffer.from(large), Buffer.from('x')])),
     );
-    app.post<{ Params: { how: string } }>('/packed/:how', async ({ params: { how } }, reply) =>
-      reply.header('content-encoding', how).type(type).send(packed[how]?.(job)),
-    );
+    app.post<{ Params: { how: string } }>('/packed/:how', async ({ params: { how } }, reply) => {
+      const [coding, body] = packedAs(how);
+      return reply.header('content-encoding', coding).type(type).send(body);
+    });
     app.post('/refused', async (_request, reply) => reply.code(422).send({ no: true }));
     app.post('/throws', async () => {
       throw new Error('It broke');
@@ -117,9 +132,8 @@ export const apis: Readonly<Record<string, StartApi>> = {
       return c.body(body as ReadableStream, 200, { 'content-type': type });
     });
     app.post('/packed/:how', (c) => {
-      const how = c.req.param('how');
-      const body = Uint8Array.from(packed[how]?.(job) ?? []);
-      return c.body(body, 200, { 'content-type': type, 'content-encoding': how });
+      const [coding, body] = packedAs(c.req.param('how'));
+      return c.body(body, 200, { 'content-type': type, 'content-encoding': coding });
     });
     app.post('/refused', (c) => c.json({ no: true }, 422));
     app.onError((error, c) => c.text(error.message, 500));

@@ -58,6 +58,7 @@ export interface StartOptions {
   /** Overrides the configuration, which allows only one role on SQLite. */
   role?: Config['role'];
   openStore?: ExternalDeps['openStore'];
+  tracer?: ExternalDeps['tracer'];
   /** Receives each log line, which is then not kept: for services that log more than fits in memory. */
   hear?: (line: string) => void;
 }
@@ -85,6 +86,7 @@ export async function start(options: StartOptions = {}): Promise<Started> {
       resolver,
       network,
       openStore: options.openStore ?? openQuickly,
+      tracer: options.tracer,
       onFatal: (error) => {
         throw error;
       },

@@ -159,6 +159,26 @@ describe('the gateway and its API', () => {
     client.destroy();
   });
 
+  it('lets an answer take any time once it has begun', async () => {
+    const server = createServer({ pauseOnConnect: true });
+    const sleepy = sleepyWorld();
+    await using slow = await startBefore(server, { world: sleepy.world });
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const client = await open(slow.url);
+    client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const [upstream] = await accepted;
+    await read(upstream);
+    upstream.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n');
+    assert.match(await read(client), /^HTTP\/1\.1 200 OK/);
+    await runOut(sleepy);
+    upstream.write('a');
+    assert.equal(await read(client), 'a');
+    upstream.write('b');
+    assert.equal(await read(client), 'b');
+    client.destroy();
+    upstream.destroy();
+  });
+
   it('streams both ways: each piece arrives before the next is sent', async () => {
     const server = createServer({ pauseOnConnect: true }); // `rawApi` waits for the whole request.
     await using streaming = await startBefore(server);

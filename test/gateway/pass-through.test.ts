@@ -1,6 +1,7 @@
 // What the gateway does with requests that are not for Ringback, over real sockets: one row for each sentence.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { Span } from '../../src/core/telemetry/trace.ts';
 import {
   answering,
   bodyOf,
@@ -137,6 +138,7 @@ const rows: Row[] = [
     head: 'POST / HTTP/1.1\nTransfer-Encoding: chunked',
     body: '2;x=1\r\nxy\r\n1\r\nz\r\n0\r\nX-Sum: 1\r\n\r\n',
     got: (request) => {
+      assert.doesNotMatch(request, /x-sum/i, 'trailers of a request are left out');
       assert.deepEqual(valuesOf(request, 'transfer-encoding'), ['chunked']);
       assert.equal(bodyOf(request).replaceAll(/[0-9a-f]+\r\n|\r\n/gu, ''), 'xyz');
     },
@@ -172,6 +174,37 @@ const rows: Row[] = [
       ]);
       assert.equal(bodyOf(answer), '\x00\xff\x0a');
     },
+  },
+  ...['401 Who', '404 Not Found', '500 Broken', '503 Later'].map((status): Row => ({
+    says: `returns ${status} of the API as it is`,
+    head: 'GET / HTTP/1.1',
+    script: (_request, socket) =>
+      socket.write(
+        `HTTP/1.1 ${status}\r\nContent-Type: application/problem+json\r\nRetry-After: 3\r\n` +
+          'WWW-Authenticate: Basic\r\nContent-Length: 14\r\n\r\n{"code":"own"}',
+      ),
+    gets: (answer) => {
+      assert.deepEqual(headOf(answer), [
+        `HTTP/1.1 ${status}`,
+        'Content-Type: application/problem+json',
+        'Retry-After: 3',
+        'WWW-Authenticate: Basic',
+        'Content-Length: 14',
+      ]);
+      assert.equal(bodyOf(answer), '{"code":"own"}');
+    },
+  })),
+  {
+    says: 'returns a redirect of the API, which it does not follow',
+    head: 'POST / HTTP/1.1\nContent-Length: 0',
+    script: (_request, socket) =>
+      socket.write('HTTP/1.1 307 Over There\r\nLocation: /new\r\nContent-Length: 0\r\n\r\n'),
+    gets: (answer) =>
+      assert.deepEqual(headOf(answer), [
+        'HTTP/1.1 307 Over There',
+        'Location: /new',
+        'Content-Length: 0',
+      ]),
   },
   {
     says: 'removes headers of the connection from the answer',
@@ -237,6 +270,13 @@ const rows: Row[] = [
         answer,
         /^HTTP\/1\.1 103 .*\r\nLink: <\/a\.css>; rel=preload\r\n\r\nHTTP.* 200/i,
       ),
+  },
+  {
+    says: 'keeps other interim answers for itself',
+    head: 'GET / HTTP/1.1',
+    script: (_request, socket) =>
+      socket.write('HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
+    gets: (answer) => assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/),
   },
   {
     says: 'passes on HTTP/1.0, without chunks in the answer',
@@ -313,7 +353,7 @@ describe('the gateway', () => {
       const host = 'Host: api.test';
       const whole = `${head}\n${host}\nConnection: close\n\n`.replaceAll('\n', '\r\n') + body;
       const answer = await sendRaw(service.url, whole);
-      assert.match(answer, /^HTTP\/1\.1 [1-3]/, answer);
+      assert.doesNotMatch(answer, /ringback/i);
       assert.equal(api.requests.length, 1);
       got?.(api.requests[0] ?? '');
       gets?.(answer);
@@ -363,6 +403,37 @@ describe('the gateway', () => {
     assert.doesNotMatch(service.logged(), /secret\/path/);
     const metrics = await service.call({ path: '/ringback/metrics' });
     assert.match(metrics.text, /ringback_requests_total\{operation="passThrough",status="2xx"\} /);
+  });
+
+  it('leaves /ringback to the API, too, if the management API is elsewhere', async () => {
+    await using elsewhere = await startGateway({ RINGBACK_MANAGE_PREFIX: '/_hooks' });
+    const { api, service } = elsewhere;
+    api.script = answering('the API');
+    assert.equal((await service.call({ path: '/ringback/events' })).text, 'the API');
+    assert.equal((await service.call({ path: '/_hooks/readyz' })).status, 200);
+  });
+
+  it('gives the API a span of its own as parent, if traces are collected', async () => {
+    const spans: Span[] = [];
+    const tracer = { isSampled: () => true, record: (span: Span) => void spans.push(span) };
+    await using traced = await startGateway({}, { tracer });
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const lines = `Traceparent: 00-${traceId}-b7ad6b7169203331-01\nTracestate: a=b`;
+    await talk(traced.service.url, `GET / HTTP/1.1\nHost: in\n${lines}\nConnection: close\n\n`);
+    await talk(traced.service.url, 'GET / HTTP/1.1\nHost: in\nConnection: close\n\n');
+    const [given = '', begun = ''] = traced.api.requests;
+    const passing = spans.filter(({ name }) => name === 'pass-through');
+    assert.deepEqual(
+      passing.map(({ parentId }) => parentId),
+      ['b7ad6b7169203331', undefined],
+    );
+    const parents = passing.map(({ context }) => `00-${context.traceId}-${context.spanId}-01`);
+    assert.deepEqual(
+      [given, begun].map((request) => valuesOf(request, 'traceparent')),
+      parents.map((parent) => [parent]),
+    );
+    assert.equal(passing[0]?.context.traceId, traceId);
+    assert.deepEqual(valuesOf(given, 'tracestate'), ['a=b']);
   });
 
   it('believes a proxy in front, if RINGBACK_TRUST_PROXY is on', async () => {

@@ -15,7 +15,7 @@ const requestBody = {
       schema: {
         type: 'object',
         required: ['copies'],
-        properties: { copies: { type: 'integer' }, callbackUrl: { type: 'string' } },
+        properties: { copies: { type: 'integer' }, callbackUrl: { type: 'string' }, order: {} },
       },
     },
   },
@@ -49,6 +49,44 @@ const document = {
         requestBody,
         responses: { 202: job },
         callbacks: { onPaid: { [`${hook}/paid?ref={$response.body#/ref}`]: { post: {} } } },
+      },
+    },
+    '/files': {
+      post: { operationId: 'upload', requestBody: {}, responses: { 201: job } },
+    },
+    '/reports': {
+      post: {
+        operationId: 'report',
+        'x-ringback-subject': '$request.body#/order',
+        'x-ringback-expires': 'P7D',
+        requestBody,
+        responses: { '2XX': job },
+        callbacks: {
+          onPage: { [hook]: { post: {} } },
+          onReport: { [hook]: { 'x-ringback-final': true, post: {} } },
+        },
+      },
+    },
+    '/things': {
+      post: {
+        operationId: 'makeThing',
+        requestBody,
+        responses: {
+          200: {
+            description: 'Made',
+            links: {
+              made: { operationId: 'seeThing', parameters: { at: '$response.body#/made/key' } },
+            },
+          },
+        },
+        callbacks: { onThing: { [hook]: { post: {} } } },
+      },
+    },
+    '/shelf/{at}': {
+      get: {
+        operationId: 'seeThing',
+        parameters: [{ ...jobId, name: 'at' }],
+        responses: { 200: { description: 'The thing' } },
       },
     },
     '/hook': {

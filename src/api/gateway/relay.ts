@@ -181,7 +181,9 @@ class Relay implements Dispatcher.DispatchHandler {
       this.#relaying.refuse(problemOf(held.error));
       return;
     }
-    this.#writeHead(head.status, message, [...lines, ...added.flat()]);
+    // An API may have sent back what it got.
+    const more = added.filter(([name, value]) => head.header.get(name.toLowerCase()) !== value);
+    this.#writeHead(head.status, message, [...lines, ...more.flat()]);
     const isFlowing = pieces.reduce((_before, piece) => response.write(piece), true);
     if (held.isComplete && this.#controller !== undefined) this.#finish(this.#controller);
     else if (isFlowing) this.#controller?.resume();

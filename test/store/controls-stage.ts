@@ -66,6 +66,7 @@ export function controlsStage(open: OpenSubject): ControlsStage {
     const subscription = newSubscription(on.app, changes);
     const output = await on.store.edit('subscribe', { subscription, idempotency: undefined });
     assert(output.kind === 'created');
+    assert.deepEqual(await find(subscription.id), output.subscription);
     return output.subscription;
   }
 

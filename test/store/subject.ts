@@ -83,8 +83,9 @@ export function inactive(position: number, event: string): Callback {
   return { ...callback(position, event), url: '', inactive: 'body#/failedUrl is missing' };
 }
 
+/** Not a Buffer, as it would be compared with what a thread returns. */
 export function digest(text: string): Uint8Array {
-  return createHash('sha256').update(text).digest();
+  return new Uint8Array(createHash('sha256').update(text).digest());
 }
 
 /** Bytes from a thread are Uint8Array, bytes made here may be Buffer: compare their values only. */

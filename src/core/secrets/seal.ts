@@ -22,8 +22,16 @@ export interface SealOptions {
 export function seal(plain: Uint8Array, { ring, nonce, context }: SealOptions): Uint8Array {
   const cipher = createCipheriv('aes-256-gcm', ring[0], nonce);
   cipher.setAAD(Buffer.from(context));
-  const text = Buffer.concat([cipher.update(plain), cipher.final()]);
-  return Buffer.concat([[version], keyId(ring[0]), nonce, cipher.getAuthTag(), text].map(bytes));
+  const text = cipher.update(plain);
+  cipher.final();
+  // Not a small Buffer: those share a pool, and a message to another thread would copy all of it.
+  const sealed = new Uint8Array(headBytes + text.length);
+  sealed[0] = version;
+  sealed.set(keyId(ring[0]), 1);
+  sealed.set(nonce, 1 + keyIdBytes);
+  sealed.set(cipher.getAuthTag(), headBytes - tagBytes);
+  sealed.set(text, headBytes);
+  return sealed;
 }
 
 /** The plaintext; undefined when the key or the context is wrong, or any bit was changed. */
@@ -55,8 +63,4 @@ function keyId(key: Uint8Array): Uint8Array {
   const made = createHash('sha256').update(key).digest().subarray(0, keyIdBytes);
   keyIds.set(key, made);
   return made;
-}
-
-function bytes(part: Uint8Array | number[]): Buffer {
-  return Buffer.from(part);
 }

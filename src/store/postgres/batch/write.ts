@@ -147,15 +147,11 @@ async function applyRuns(
     } else if (unsubscribes.length > 0) {
       outputs = await unsubscribeAll(tx, unsubscribes, context.nowMs);
     } else if (confirmations.length > 0) {
-      const { nowMs } = context;
-      // One pipeline: what is read was locked before.
-      [, outputs] = await Promise.all([
-        lockInOrder(tx, run),
-        confirmAll(tx, confirmations, {
-          nowMs,
-          confirmOne: async (input) => tx.run(confirmSubscription(input, nowMs, context.facts)),
-        }),
-      ]);
+      const { nowMs, facts } = context;
+      outputs = await confirmAll(tx, confirmations, {
+        nowMs,
+        confirmOne: async (input) => tx.run(confirmSubscription(input, nowMs, facts)),
+      });
     } else outputs = await inTurn(tx, run, context, isInTime);
     replies.push(...outputs.map((output): EditReply => ({ kind: 'done', output })));
     if (outputs.length < run.length) break;

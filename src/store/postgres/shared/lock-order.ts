@@ -12,6 +12,13 @@ export const lockOrderSql = {
     select event from fanout where event = any($1::text[]) order by event for no key update`,
   apps: `
     select no, settings from app where no = any($1::bigint[]) order by no for no key update`,
+  lanesOf: `
+    select no from lane where no = any(array(
+      select lane.no from unnest($1::text[], $2::bigint[]) as x (id, app)
+      join subscription on subscription.id = any (array[x.id]) and subscription.app = x.app
+        and subscription.state <> 'ended'
+      join lane on lane.subscription = subscription.no))
+    order by no for no key update`,
   ofSubscriptions: `
     select lane.no from unnest($1::text[]) as x (id)
     join subscription on subscription.id = x.id
@@ -79,6 +86,15 @@ export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<v
 /** Returns the settings of each app. Publishes neither wait for this lock nor hold it up. */
 export async function lockApps(tx: Tx, numbers: ReadonlySet<number>): Promise<readonly Row[]> {
   return tx.query(lockOrderSql.apps, [[...numbers]]);
+}
+
+/** Locks the lanes of subscriptions that have not ended, in one statement. Their apps are locked. */
+export async function lockLanesOf(
+  tx: Tx,
+  ids: readonly string[],
+  apps: readonly number[],
+): Promise<void> {
+  await tx.query(lockOrderSql.lanesOf, [ids, apps]);
 }
 
 function appsOf(call: EditCall): number[] {

@@ -1,10 +1,11 @@
 // Confirms many subscriptions at once, with a number of statements that does not grow with them. Only if their exchanges add
 // nothing but a subject, as nearly all do; the others are left to the script that both databases share.
-import { limits } from '../../../core/limits/limits.ts';
-import { lacksSubject, type Subscription } from '../../../core/domain/subscription.ts';
+import type { Subscription } from '../../../core/domain/subscription.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import type { Tx } from '../connection/tx.ts';
-import { createPatterns, findSubscriptions } from './subscribe-all.ts';
+import { completedBy } from '../../verbs/subscriptions/confirm-subscription.ts';
+import { lockApps, lockLanesOf } from '../shared/lock-order.ts';
+import { createPatterns, findSubscriptions, versionsIn } from './subscribe-all.ts';
 
 export const confirmAllSql = {
   // The app's row is locked, so no other transaction changes a state. Each subscription gets a version of its own, in the
@@ -19,14 +20,15 @@ export const confirmAllSql = {
     confirmed as (
       update subscription set version = app.version + choice, state = 'active',
         subject = asked.subject, expires_ms = asked.expires_ms, confirm_by_ms = null,
-        headers = coalesce(asked.headers, subscription.headers),
-        answer_status = coalesce(asked.status, subscription.answer_status)
+        headers = asked.headers, answer_status = asked.status
       from asked join app on app.no = any (array[asked.app])
       where subscription.no = any (array[asked.no])
-      returning subscription.app)
-    update app set version = version + x.count
-    from (select confirmed.app, count(*) from confirmed group by confirmed.app) as x (app, count)
-    where app.no = any (array[x.app])`,
+      returning subscription.id, subscription.app, subscription.version),
+    counted as (
+      update app set version = version + x.count
+      from (select confirmed.app, count(*) from confirmed group by confirmed.app) as x (app, count)
+      where app.no = any (array[x.app]))
+    select id, version from confirmed`,
   // Deliveries may have been added while it was held, so a claim must look as soon as the gate allows.
   lanes: `
     update lane set state = 0, version = subscription.version, quiet_ms = null, quiet_xid = null,
@@ -50,67 +52,72 @@ interface Confirming {
   confirmOne: (call: Confirm) => Promise<Confirmed>;
 }
 
-/** The apps and lanes are locked, or are locked by statements that have been sent already. */
 export async function confirmAll(
   tx: Tx,
   calls: readonly Confirm[],
   { nowMs, confirmOne }: Confirming,
 ): Promise<Confirmed[]> {
-  const before = await findSubscriptions(tx, idsOf(calls));
+  const ids = idsOf(calls);
+  const apps = calls.map(({ appNo }) => appNo);
+  // All statements are sent as one pipeline, in this order.
+  const [, , before] = await Promise.all([
+    lockApps(tx, new Set(apps)),
+    lockLanesOf(tx, ids, apps),
+    findSubscriptions(tx, ids),
+  ]);
   const due = new Map<Confirm, Subscription>();
   for (const call of new Map(calls.map((one) => [one.id, one])).values()) {
     const confirmed = confirmedBy(call, before.get(call.id), nowMs);
     if (confirmed !== undefined) due.set(call, confirmed);
   }
-  const found = await confirmDue(tx, due, nowMs);
+  const versions = await confirmDue(tx, [...due.values()], nowMs);
   const outputs: Confirmed[] = [];
   for (const call of calls) {
-    const subscription = due.has(call) ? found.get(call.id) : undefined;
+    const confirmed = due.get(call);
+    const version = versions.get(call.id);
     outputs.push(
-      subscription === undefined ? await confirmOne(call) : { kind: 'confirmed', subscription },
+      confirmed === undefined || version === undefined
+        ? await confirmOne(call)
+        : { kind: 'confirmed', subscription: { ...confirmed, version } },
     );
   }
   return outputs;
 }
 
-function idsOf(calls: Iterable<Confirm>): string[] {
-  return Array.from(calls, ({ id }) => id);
+function idsOf(each: readonly { id: string }[]): string[] {
+  return each.map(({ id }) => id);
 }
 
 /** As it is afterwards, but for its version; undefined if it is not to be confirmed. */
 function confirmedBy(
-  { appNo, subject, ...call }: Confirm,
+  call: Confirm,
   before: Subscription | undefined,
   nowMs: number,
 ): Subscription | undefined {
-  if (before?.state !== 'unconfirmed' || before.appNo !== appNo) return undefined;
-  const own = lacksSubject(before) ? (subject ?? before.subject) : before.subject;
-  const keepMs = own === undefined ? undefined : nowMs + limits.subjectKeepMs;
-  const { expiresMs = call.expiresMs ?? keepMs } = before.controls;
-  if (nowMs >= (expiresMs ?? Infinity)) return undefined;
-  return { ...before, subject: own, controls: { ...before.controls, expiresMs } };
+  if (before?.state !== 'unconfirmed' || before.appNo !== call.appNo) return undefined;
+  const confirmed = completedBy(before, call, nowMs);
+  return nowMs >= (confirmed.controls.expiresMs ?? Infinity) ? undefined : confirmed;
 }
 
+/** Returns the versions by id. */
 async function confirmDue(
   tx: Tx,
-  due: ReadonlyMap<Confirm, Subscription>,
+  due: readonly Subscription[],
   nowMs: number,
-): Promise<ReadonlyMap<string, Subscription>> {
-  if (due.size === 0) return new Map();
-  const [calls, confirmed] = [[...due.keys()], [...due.values()]];
-  const ids = idsOf(calls);
+): Promise<ReadonlyMap<string, number>> {
+  if (due.length === 0) return new Map();
+  const ids = idsOf(due);
   // All statements are sent as one pipeline, in this order.
-  const [, , , found] = await Promise.all([
+  const [rows] = await Promise.all([
     tx.query(confirmAllSql.confirm, [
       ids,
-      confirmed.map(({ subject }) => subject ?? null),
-      confirmed.map(({ controls }) => controls.expiresMs ?? null),
-      calls.map(({ headers }) => headers ?? null),
-      calls.map(({ status }) => status ?? null),
+      due.map(({ subject }) => subject ?? null),
+      due.map(({ controls }) => controls.expiresMs ?? null),
+      due.map(({ headers }) => headers ?? null),
+      due.map(({ exchange }) => exchange?.status ?? null),
     ]),
     tx.query(confirmAllSql.lanes, [ids, nowMs]),
-    createPatterns(tx, confirmed),
-    findSubscriptions(tx, ids),
+    createPatterns(tx, due),
   ]);
-  return found;
+  return versionsIn(rows);
 }

@@ -1,6 +1,6 @@
 // Subscribes or unsubscribes many calls at once, with a number of statements that does not grow with them, sent as one
-// pipeline. The statements themselves decide about used idempotency keys and exhausted quotas. The replies are derived
-// from the rows that exist afterwards: a subscription without a row was not created. Replies are in the order of calls.
+// pipeline. The statements themselves decide about used idempotency keys and exhausted quotas: a subscription without a
+// version was not created. Replies are in the order of calls.
 import { strict as assert } from 'node:assert';
 import { encodeControls, encodeFilter, noControls } from '../../../core/domain/controls.ts';
 import { ownPrefix } from '../../../core/domain/event.ts';
@@ -9,9 +9,10 @@ import { intervalOf } from '../../../core/domain/rate-limit.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
 import { keysOf } from '../../rules/subject-keys.ts';
+import { filteredCode } from '../../verbs/subscriptions/apply-controls.ts';
 import { laneState } from '../../verbs/subscriptions/arrange-lanes.ts';
 import { writePatterns } from '../../sql/pattern-list.ts';
-import { integer, toQuotas, text, toSubscription } from '../../sql/row.ts';
+import { integer, toQuotas, text, toSubscription, type Row } from '../../sql/row.ts';
 import type { EditInput, EditOutput, NewSubscription } from '../../port/store.ts';
 import {
   type Answer,
@@ -21,9 +22,13 @@ import {
   keyColumns,
   keyNameOf,
 } from '../shared/idempotency.ts';
-import { lockApps } from '../shared/lock-order.ts';
+import { lockApps, lockLanesOf } from '../shared/lock-order.ts';
 import type { Tx } from '../connection/tx.ts';
-import { callbackColumns, subscriptionColumns } from '../../verbs/subscriptions/subscriptions.ts';
+import {
+  asMade,
+  callbackColumns,
+  subscriptionColumns,
+} from '../../verbs/subscriptions/subscriptions.ts';
 
 export const subscribeAllSql = {
   // The app's row is locked, so no other transaction changes its count or version. Each subscription gets a version of
@@ -49,10 +54,12 @@ export const subscribeAllSql = {
       from asked join app on app.no = any (array[asked.app])
       where app.subscriptions + choice <= coalesce(
         (app.settings::json #>> '{quotas,subscriptions}')::bigint, quota, 9007199254740991)
-      order by i returning app)
-    update app set version = version + x.count, subscriptions = subscriptions + x.count
-    from (select made.app, count(*) from made group by made.app) as x (app, count)
-    where app.no = any (array[x.app])`,
+      order by i returning id, app, version),
+    counted as (
+      update app set version = version + x.count, subscriptions = subscriptions + x.count
+      from (select made.app, count(*) from made group by made.app) as x (app, count)
+      where app.no = any (array[x.app]))
+    select id, version from made`,
   // Deletes the keys of calls that created no subscription.
   dropKeys: `
     delete from idem using unnest($1::bigint[], $2::bytea[], $3::text[]) as x (app, key, id)
@@ -100,7 +107,7 @@ export async function subscribeAll(
   const keys = asked.flatMap(({ key }) => key ?? []);
   const oldestMs = nowMs - limits.idempotencyKeepMs;
   // All statements are sent as one pipeline, in this order.
-  const [apps, ours, , , answers, found] = await Promise.all([
+  const [apps, ours, versions, , answers, repeated] = await Promise.all([
     lockApps(tx, new Set(asked.map(({ appNo }) => appNo))),
     keys.length > 0
       ? keepFirstIdempotencyKeys(tx, current.flatMap(keyed), { nowMs, oldestMs })
@@ -108,25 +115,24 @@ export async function subscribeAll(
     create(tx, current, nowMs),
     keys.length > 0 && dropKeys(tx, asked.flatMap(keyed)),
     keys.length > 0 ? findIdempotencyKeys(tx, keys, oldestMs) : new Map<string, Answer>(),
-    findSubscriptions(
-      tx,
-      current.map(({ id }) => id),
-      keys,
-    ),
+    keys.length > 0 ? findSubscriptions(tx, [], keys) : new Map<string, Subscription>(),
   ]);
   const quotas = new Map(apps.map((row) => [integer(row, 'no'), toQuotas(row).subscriptions]));
-  return asked.map(({ id, appNo, key, isOver, quota }): Subscribed => {
+  return asked.map(({ key, isOver, quota, ...input }): Subscribed => {
+    const { id, appNo } = input;
     const before = key && answers.get(keyNameOf(key));
     const isOurs = key !== undefined && ours.has(keyNameOf(key)) && before?.result === id;
     if (key !== undefined && before !== undefined && !isOurs) {
       const isSame = Buffer.compare(before.print, key.idempotency.print) === 0;
       if (!isSame) return { kind: 'mismatch' };
-      const subscription = there(found, before.result);
+      const subscription = there(repeated, before.result);
       return { kind: 'repeated', subscription, isReplacing: false };
     }
     if (isOver) return { kind: 'expired' };
-    const made = found.get(id);
-    if (made !== undefined) return { kind: 'created', subscription: made };
+    const version = versions.get(id);
+    if (version !== undefined) {
+      return { kind: 'created', subscription: asMade(input, { version, nowMs }) };
+    }
     assert(quotas.has(appNo), `Cannot subscribe: there is no app ${appNo}`);
     return { kind: 'full', quota: quotas.get(appNo) ?? quota ?? 0 };
   });
@@ -167,10 +173,17 @@ async function dropKeys(tx: Tx, keys: readonly (KeyName & { result: string })[])
   ]);
 }
 
-/** All other rows join the row of the subscription: if that was not created, neither are they. */
-async function create(tx: Tx, asked: readonly Asked[], nowMs: number): Promise<unknown> {
-  if (asked.length === 0) return undefined;
-  return Promise.all([
+/**
+ * All other rows join the row of the subscription: if that was not created, neither are they. Returns the versions of
+ * the created ones by id.
+ */
+async function create(
+  tx: Tx,
+  asked: readonly Asked[],
+  nowMs: number,
+): Promise<ReadonlyMap<string, number>> {
+  if (asked.length === 0) return new Map();
+  const [versions] = await Promise.all([
     createSubscriptions(tx, asked, nowMs),
     createLanes(tx, asked),
     createCallbacks(tx, asked),
@@ -179,14 +192,15 @@ async function create(tx: Tx, asked: readonly Asked[], nowMs: number): Promise<u
       asked.filter(({ confirmByMs }) => confirmByMs === undefined),
     ),
   ]);
+  return versions;
 }
 
 async function createSubscriptions(
   tx: Tx,
   asked: readonly Asked[],
   nowMs: number,
-): Promise<unknown> {
-  return tx.query(subscribeAllSql.subscriptions, [
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await tx.query(subscribeAllSql.subscriptions, [
     asked.map(({ id }) => id),
     asked.map(({ appNo }) => appNo),
     asked.map(({ key }) => key?.idempotency.key ?? null),
@@ -197,7 +211,7 @@ async function createSubscriptions(
     asked.map(({ controls }) => controls?.filter && encodeFilter(controls.filter)).map(orNull),
     asked.map(({ controls }) => (controls?.ordered === true ? 1 : 0)),
     asked.map(({ controls }) => controls?.expiresMs ?? null),
-    asked.map(({ controls, headers }) => (controls && headers) ?? null),
+    asked.map(({ headers }) => headers ?? null),
     asked.map(({ quota }) => quota ?? null),
     nowMs,
     asked.map(({ subject }) => subject ?? null),
@@ -205,6 +219,12 @@ async function createSubscriptions(
     asked.map(({ exchange }) => exchange?.requestId ?? null),
     asked.map(({ exchange }) => exchange?.status ?? null),
   ]);
+  return versionsIn(rows);
+}
+
+/** By id. */
+export function versionsIn(rows: readonly Row[]): Map<string, number> {
+  return new Map(rows.map((row) => [text(row, 'id'), integer(row, 'version')]));
 }
 
 function orNull<T>(value: T | undefined): T | null {
@@ -277,7 +297,7 @@ export async function createPatterns(
       events.flatMap((pattern) => {
         // Ringback's own events belong to no contract.
         const of = pattern.startsWith(ownPrefix) ? '' : contract;
-        const filtered = controls?.filter === undefined ? 0 : 1;
+        const filtered = filteredCode(controls?.filter);
         return keysOf(pattern, subject).map((key) => ({ id, position, of, key, filtered }));
       }),
     ),
@@ -348,14 +368,6 @@ const ended = `
       and subscription.state = 'ended'`;
 
 export const unsubscribeAllSql = {
-  // Locked before they change, in the order of their numbers, like everywhere: otherwise two transactions can deadlock.
-  lanes: `
-    select no from lane where no = any(array(
-      select lane.no from unnest($1::text[], $2::bigint[]) as x (id, app)
-      join subscription on subscription.id = any (array[x.id]) and subscription.app = x.app
-        and subscription.state <> 'ended'
-      join lane on lane.subscription = subscription.no))
-    order by no for no key update`,
   // The app's row is locked, so no other transaction changes a state. Each subscription gets a version of its own, in
   // the order of the calls. A node of an older version may not have counted its subscriptions; `greatest` keeps the
   // count from going below zero, which would refuse the unsubscribe.
@@ -403,7 +415,7 @@ export async function unsubscribeAll(
   // All statements are sent as one pipeline, in this order.
   const [, , , , , found] = await Promise.all([
     lockApps(tx, new Set(apps)),
-    tx.query(unsubscribeAllSql.lanes, [ids, apps]),
+    lockLanesOf(tx, ids, apps),
     tx.query(unsubscribeAllSql.end, [
       ids,
       apps,

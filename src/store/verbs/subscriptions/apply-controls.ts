@@ -1,15 +1,19 @@
-// Stores the controls of a subscription, and copies them to the other rows that need them, in the
-// transaction of the subscribe or the edit.
+// The columns that hold the controls of a subscription, and their copies in other rows. An edit writes them here, a
+// subscribe with its own row.
 import { encodeControls, encodeFilter, type Controls } from '../../../core/domain/controls.ts';
 import type { Filter } from '../../../core/domain/filter.ts';
 import { text } from '../../sql/row.ts';
-import { all, only, type Script } from '../../sql/statement.ts';
+import { all, only, type Script, type Value } from '../../sql/statement.ts';
 
 export const applyControlsSql = {
   before: 'select settings from subscription where no = ?1',
   keep: `
     update subscription set settings = ?2, filter = ?3, ordered = ?4, expires_ms = ?5, headers = ?6
     where no = ?1`,
+  // Includes ended patterns: a large fan-out that began before still uses them.
+  markFiltered: `
+    update pattern set filtered = ?2
+    where callback in (select no from callback where subscription = ?1) and filtered <> ?2`,
 } as const;
 
 export interface Chosen {
@@ -18,33 +22,26 @@ export interface Chosen {
   headers: Uint8Array | undefined;
 }
 
+/** Values of `settings`, `filter`, `ordered`, `expires_ms` and `headers`. `before`: the settings so far. */
+export function controlColumns({ controls, headers }: Chosen, before?: string): Value[] {
+  const { filter, ordered, expiresMs } = controls;
+  return [
+    encodeControls(controls, before),
+    filter === undefined ? null : encodeFilter(filter),
+    ordered ? 1 : 0,
+    expiresMs ?? null,
+    headers ?? null,
+  ];
+}
+
 /** `subscription`: its number in the store. */
-export function* keepControls(subscription: number, { controls, headers }: Chosen): Script<void> {
+export function* keepControls(subscription: number, chosen: Chosen): Script<void> {
   const before = text(yield* only(applyControlsSql.before, subscription), 'settings');
-  const settings = encodeControls(controls, before);
-  const filter = controls.filter === undefined ? null : encodeFilter(controls.filter);
-  const ordered = controls.ordered ? 1 : 0;
-  const columns = [filter, ordered, controls.expiresMs ?? null, headers ?? null] as const;
-  yield* all(applyControlsSql.keep, subscription, settings, ...columns);
+  yield* all(applyControlsSql.keep, subscription, ...controlColumns(chosen, before));
+  yield* all(applyControlsSql.markFiltered, subscription, filteredCode(chosen.controls.filter));
 }
 
-/** Call this once the callbacks have their new lanes and patterns. */
-export function* spreadControls(subscription: number, controls: Controls): Script<void> {
-  yield* markFiltered(subscription, controls.filter);
-}
-
-// Records with every pattern of a subscription whether a filter applies, so that a publish need not
-// look it up. Code that adds a pattern or changes the filter must call this last, in the same
-// transaction.
-
-export const markFilteredSql = {
-  // Includes ended patterns: a large fan-out that began before still uses them.
-  mark: `
-    update pattern set filtered = ?2
-    where callback in (select no from callback where subscription = ?1) and filtered <> ?2`,
-} as const;
-
-/** `subscription`: its number in the store. */
-function* markFiltered(subscription: number, filter: Filter | undefined): Script<void> {
-  yield* all(markFilteredSql.mark, subscription, filter === undefined ? 0 : 1);
+/** The code in the column `pattern.filtered`, by which a publish need not look for the filter. */
+export function filteredCode(filter: Filter | undefined): 0 | 1 {
+  return filter === undefined ? 0 : 1;
 }

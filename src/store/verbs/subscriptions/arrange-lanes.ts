@@ -3,7 +3,7 @@
 // patterns change.
 import { strict as assert } from 'node:assert';
 import type { Lane, LaneTimes } from '../../../core/domain/lane.ts';
-import type { LaneControls } from '../../../core/domain/lane-plan.ts';
+import type { LaneChoice, LaneControls } from '../../../core/domain/lane-plan.ts';
 import { laneAfterMoveIn, laneAfterRateChange, planLanes } from '../../../core/domain/lane-plan.ts';
 import { intervalOf } from '../../../core/domain/rate-limit.ts';
 import type { Row } from '../../sql/row.ts';
@@ -75,7 +75,7 @@ export function* rearrangeLanes(
  * order. The rate limit and the concurrency apply to all lanes from now on; each draining lane has
  * its own share until it is empty. On PostgreSQL the caller has locked the lanes.
  */
-export function* arrangeLanes(
+function* arrangeLanes(
   owner: LaneOwner,
   callbacks: readonly (number | undefined)[],
   nowMs: number,
@@ -94,6 +94,16 @@ export function* arrangeLanes(
         : laneAfterRateChange(lane, nowMs, limited.intervalMs),
     );
   }
+  return yield* addLanes(owner, plan, tatMs);
+}
+
+/** Of a new subscription: the lane of each active callback. */
+export function* createLanes(owner: LaneOwner, active: readonly unknown[]): Script<number[]> {
+  const none = active.map(() => undefined);
+  return yield* addLanes(owner, planLanes([], none, owner.controls), 0);
+}
+
+function* addLanes(owner: LaneOwner, plan: readonly LaneChoice[], tatMs: number): Script<number[]> {
   const added: number[] = [];
   for (const choice of plan) {
     if (choice.kind === 'existing' || choice.index < added.length) continue;

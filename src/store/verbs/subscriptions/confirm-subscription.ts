@@ -12,23 +12,24 @@ import { integer, text } from '../../sql/row.ts';
 import { all, first, type Script } from '../../sql/statement.ts';
 import type { EditInput } from '../../port/store.ts';
 import type { Edit } from '../shared/verb.ts';
-import { spreadControls } from './apply-controls.ts';
 import { rearrangeLanes } from './arrange-lanes.ts';
 import {
   editSubscriptionSql,
   foundAgain,
+  listeningAt,
   ownerOf,
   setEvents,
   setTargets,
 } from './edit-subscription.ts';
-import { changePatterns, raiseVersion } from './patterns.ts';
+import { addPatterns, changePatterns, raiseVersion } from './patterns.ts';
 import { endAtResource, subscribeSql } from './subscribe.ts';
 import { findSubscription, subscriptionsSql, type Found } from './subscriptions.ts';
 
 export const confirmSubscriptionSql = {
   confirm: `
     update subscription set version = ?2, state = ?3, subject = ?4, expires_ms = ?5, headers = ?6,
-      confirm_by_ms = null, answer_status = coalesce(?7, answer_status)
+      confirm_by_ms = null, answer_status = coalesce(?7, answer_status),
+      resource = coalesce(?8, resource)
     where no = ?1`,
   reason:
     'update callback set inactive = ?3 where subscription = ?1 and position = ?2 and inactive is not null',
@@ -38,46 +39,58 @@ export const confirmSubscriptionSql = {
 
 type Input = EditInput<'confirmSubscription'>;
 
+/** The app is locked before (postgres/shared/lock-order.ts), so what is read cannot change until the commit. */
 export const confirmSubscription: Edit<'confirmSubscription'> = function* (input, nowMs) {
-  const seen = yield* findSubscription(input);
-  if (seen === undefined) return { kind: 'not_found' };
-  if (seen.subscription.state === 'ended') return { kind: 'ended' };
-  if (isComplete(seen.subscription, input) && (yield* hasResource(input))) {
-    return { kind: 'confirmed', subscription: seen.subscription };
-  }
-  const version = yield* raiseVersion(input.appNo);
-  // Read again, now under the lock: from here on no other node can change it.
-  const { no, subscription: before } = yield* foundAgain(input);
-  const { controls, headers } = before;
-  const subject = lacksSubject(before) ? (input.subject ?? before.subject) : before.subject;
-  const isNew = before.state === 'unconfirmed';
-  const isNamed = subject !== before.subject || (isNew && subject !== undefined);
-  const keepMs = isNamed ? nowMs + limits.subjectKeepMs : undefined;
-  const { expiresMs = input.expiresMs ?? keepMs } = controls;
-  if (before.state === 'ended' || nowMs >= (expiresMs ?? Infinity)) return { kind: 'ended' };
-
+  const found = yield* findSubscription(input);
+  if (found === undefined) return { kind: 'not_found' };
+  const { no, subscription: before } = found;
+  if (before.state === 'ended') return { kind: 'ended' };
   const isThere = yield* hasResource(input);
+  if (isComplete(before, input) && isThere) return { kind: 'confirmed', subscription: before };
+  const isNew = before.state === 'unconfirmed';
+  const completed = completedBy(before, input, nowMs);
+  const { state, subject, headers, controls, exchange } = completed;
+  if (nowMs >= (controls.expiresMs ?? Infinity)) return { kind: 'ended' };
+
   const replaced = isThere ? undefined : yield* endAtResource(input, nowMs);
-  const state = isNew ? 'active' : before.state;
-  const kept = isNew ? (input.headers ?? headers) : (headers ?? input.headers);
-  const values = [version, state, subject ?? null, expiresMs ?? null, kept ?? null] as const;
-  yield* all(confirmSubscriptionSql.confirm, no, ...values, input.status ?? null);
-  if (!isThere) yield* all(subscribeSql.resource, no, input.resource ?? null);
-  if (isNew) yield* all(editSubscriptionSql.resume, no, nowMs);
-  yield* all(editSubscriptionSql.renew, no, version);
-  const found = { no, subscription: { ...before, state, subject, version } };
-  if (isNew || subject !== before.subject) yield* listen(found, nowMs);
+  const version = yield* raiseVersion(input.appNo);
+  const values = [version, state, subject ?? null, controls.expiresMs ?? null] as const;
+  const resource = isThere ? null : (input.resource ?? null);
+  const more = [headers ?? null, exchange?.status ?? null, resource] as const;
+  yield* all(confirmSubscriptionSql.confirm, no, ...values, ...more);
+  if (isNew) yield* all(editSubscriptionSql.resume, no, nowMs, version);
+  else yield* all(editSubscriptionSql.renew, no, version);
+  const confirmed: Found = { no, subscription: { ...completed, version } };
+  if (isNew || subject !== before.subject) yield* listen(confirmed, { isNew, nowMs });
   const { callbacks = [] } = input;
   for (const { position, inactive } of newReasons(before, callbacks)) {
     yield* all(confirmSubscriptionSql.reason, no, position, inactive);
   }
-  yield* addTargets(found, callbacks, nowMs);
-  yield* spreadControls(no, controls);
-  const { subscription } = yield* foundAgain(input);
+  yield* addTargets(confirmed, callbacks, nowMs);
+  const { subscription } = callbacks.length === 0 ? confirmed : yield* foundAgain(input);
   return replaced === undefined
     ? { kind: 'confirmed', subscription }
     : { kind: 'confirmed', subscription, replaced };
 };
+
+/** As it is once confirmed, but for its version and its callbacks. What it already has stays. */
+export function completedBy(before: Subscription, input: Input, nowMs: number): Subscription {
+  const isNew = before.state === 'unconfirmed';
+  const subject = lacksSubject(before) ? (input.subject ?? before.subject) : before.subject;
+  const isNamed = subject !== before.subject || (isNew && subject !== undefined);
+  const keepMs = isNamed ? nowMs + limits.subjectKeepMs : undefined;
+  const { expiresMs = input.expiresMs ?? keepMs } = before.controls;
+  const { exchange } = before;
+  return {
+    ...before,
+    state: isNew ? 'active' : before.state,
+    subject,
+    controls: { ...before.controls, expiresMs },
+    headers: isNew ? (input.headers ?? before.headers) : (before.headers ?? input.headers),
+    confirmByMs: undefined,
+    exchange: exchange && { ...exchange, status: input.status ?? exchange.status },
+  };
+}
 
 /** Whether there is nothing to fill in. */
 function isComplete(subscription: Subscription, input: Input): boolean {
@@ -124,13 +137,17 @@ function isActive({ inactive }: Callback): boolean {
   return inactive === undefined;
 }
 
-/** Publishes find its active callbacks from now on, by its subject. */
-function* listen({ no, subscription }: Found, nowMs: number): Script<void> {
-  const { appNo, contract, subject, version: born } = subscription;
+/** Publishes find its active callbacks from now on, by its subject. `isNew`: none of them is found so far. */
+function* listen(
+  { no, subscription }: Found,
+  { isNew, nowMs }: { isNew: boolean; nowMs: number },
+): Script<void> {
   for (const row of yield* all(confirmSubscriptionSql.found, no)) {
     const events = readPatterns(text(row, 'event'));
-    const [callback, lane] = [integer(row, 'no'), integer(row, 'lane')];
-    yield* changePatterns({ appNo, contract, events, subject, callback, lane, born }, nowMs);
+    const place = { events, callback: integer(row, 'no'), lane: integer(row, 'lane') };
+    const listening = listeningAt(place, subscription);
+    if (isNew) yield* addPatterns(listening);
+    else yield* changePatterns(listening, nowMs);
   }
 }
 

@@ -1,13 +1,14 @@
 // Edits a subscription: pause and resume, targets, patterns, secrets and controls; all changes of
 // one edit or none.
 import { strict as assert } from 'node:assert';
+import type { Subscription } from '../../../core/domain/subscription.ts';
 import { readPatterns, writePatterns } from '../../sql/pattern-list.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, first } from '../../sql/statement.ts';
 import type { EditInput } from '../../port/store.ts';
-import { raiseVersion, addPatterns, changePatterns } from './patterns.ts';
-import { keepControls, spreadControls } from './apply-controls.ts';
+import { raiseVersion, addPatterns, changePatterns, type Listening } from './patterns.ts';
+import { keepControls } from './apply-controls.ts';
 import type { LaneOwner } from './arrange-lanes.ts';
 import { moveIntoLanes, rearrangeLanes } from './arrange-lanes.ts';
 import type { Found } from './subscriptions.ts';
@@ -22,7 +23,7 @@ export const editSubscriptionSql = {
   // Deliveries may have been added while it was held, so a claim must look as soon as the gate
   // allows.
   resume: `
-    update lane set state = 0, quiet_ms = null, quiet_xid = null,
+    update lane set state = 0, version = ?3, quiet_ms = null, quiet_xid = null,
       ready_ms = case when gate_ms > ?2 then gate_ms else ?2 end
     where subscription = ?1 and state = 1`,
   // Resets the failures, or the next one would disable the subscription again. A running head keeps
@@ -58,7 +59,7 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   if (subscription.state === 'disabled' && state !== 'disabled') {
     yield* all(editSubscriptionSql.mend, no);
   }
-  if (state === 'active') yield* all(editSubscriptionSql.resume, no, nowMs);
+  if (state === 'active') yield* all(editSubscriptionSql.resume, no, nowMs, version);
   else yield* all(editSubscriptionSql.hold, no);
   yield* all(editSubscriptionSql.renew, no, version);
   const { controls } = chosen ?? subscription;
@@ -71,7 +72,6 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   const renewed = yield* setTargets(input.urls, changed, lanes);
   if (renewed.size > 0) yield* moveIntoLanes(owner, renewed, nowMs);
   if (chosen !== undefined) yield* keepControls(no, chosen);
-  yield* spreadControls(no, controls);
   return { kind: 'edited', subscription: (yield* foundAgain(input)).subscription };
 };
 
@@ -94,12 +94,11 @@ export function* setEvents(
   { no, subscription }: Found,
   nowMs: number,
 ): Script<void> {
-  const { appNo, contract, subject, version: born } = subscription;
   for (const { position, events } of changes) {
     const { callback, lane } = yield* callbackAt(position, { no, subscription });
     yield* all(editSubscriptionSql.events, callback, writePatterns(events));
     if (lane === undefined) continue;
-    yield* changePatterns({ appNo, contract, events, subject, callback, lane, born }, nowMs);
+    yield* changePatterns(listeningAt({ callback, lane, events }, subscription), nowMs);
   }
 }
 
@@ -112,7 +111,6 @@ export function* setTargets(
   { no, subscription }: Found,
   lanes: ReadonlyMap<number, number>,
 ): Script<Set<number>> {
-  const { appNo, contract, subject, version: born } = subscription;
   const renewed = new Set<number>();
   for (const { position, url } of urls) {
     const { callback, events, ...before } = yield* callbackAt(position, { no, subscription });
@@ -120,12 +118,20 @@ export function* setTargets(
     assert(lane !== undefined);
     yield* all(editSubscriptionSql.target, callback, url, lane);
     if (before.lane === undefined) {
-      yield* addPatterns({ appNo, contract, events, subject, callback, lane, born });
+      yield* addPatterns(listeningAt({ callback, lane, events }, subscription));
     } else if (before.url !== url) {
       renewed.add(position);
     }
   }
   return renewed;
+}
+
+/** `place`: a callback of the subscription. */
+export function listeningAt(
+  place: Pick<Listening, 'callback' | 'lane' | 'events'>,
+  { appNo, contract, subject, version: born, controls: { filter } }: Subscription,
+): Listening {
+  return { appNo, contract, subject, filter, born, ...place };
 }
 
 interface CallbackRow {

@@ -1,14 +1,16 @@
 // Patterns make a callback reachable. A pattern is valid from one version of its app to another, so
 // that a fan-out in progress keeps the audience it began with.
 import { ownPrefix } from '../../../core/domain/event.ts';
+import type { Filter } from '../../../core/domain/filter.ts';
 import { keysOf } from '../../rules/subject-keys.ts';
 import { text, integer, toQuotas } from '../../sql/row.ts';
 import { type Script, all, only } from '../../sql/statement.ts';
+import { filteredCode } from './apply-controls.ts';
 
 export const listenSql = {
   pattern: `
-    insert into pattern (app, contract, pattern, callback, born, lane)
-    values (?1, ?2, ?3, ?4, ?5, ?6)`,
+    insert into pattern (app, contract, pattern, callback, born, lane, filtered)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
   // `died is null` would let the planner use the index of all patterns of an app.
   alive: 'select pattern from pattern where callback = ?1 and coalesce(died, 0) = 0',
   end: `
@@ -22,6 +24,7 @@ export interface Listening {
   events: readonly string[];
   /** Of the subscription. */
   subject: string | undefined;
+  filter: Filter | undefined;
   callback: number;
   lane: number;
   /** The first version of the app in which the pattern is valid. */
@@ -46,9 +49,10 @@ function keysIn({ contract, events, subject }: Listening): Key[] {
 }
 
 function* addKeys(input: Listening, keys: readonly Key[]): Script<void> {
-  const { appNo, callback, born, lane } = input;
+  const { appNo, callback, born, lane, filter } = input;
   for (const { contract, key } of keys) {
-    yield* all(listenSql.pattern, appNo, contract, key, callback, born, lane);
+    const values = [appNo, contract, key, callback, born, lane] as const;
+    yield* all(listenSql.pattern, ...values, filteredCode(filter));
   }
 }
 

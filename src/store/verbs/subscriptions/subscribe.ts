@@ -2,6 +2,7 @@
 // nothing.
 import { strict as assert } from 'node:assert';
 import { noControls } from '../../../core/domain/controls.ts';
+import type { Filter } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
 import { writePatterns } from '../../sql/pattern-list.ts';
@@ -11,19 +12,19 @@ import { all, first, only } from '../../sql/statement.ts';
 import type { NewSubscription } from '../../port/store.ts';
 import { admitSubscription, addPatterns, raiseVersion } from './patterns.ts';
 import { endSubscription } from './end-subscription.ts';
-import { keepControls, spreadControls } from './apply-controls.ts';
+import { controlColumns } from './apply-controls.ts';
 import { changeKeptResult, dropIdempotencyKey, keepIdempotencyKey } from '../shared/idempotency.ts';
-import { arrangeLanes } from './arrange-lanes.ts';
-import { findSubscription, subscriptionsSql } from './subscriptions.ts';
+import { createLanes } from './arrange-lanes.ts';
+import { asMade, findSubscription, subscriptionsSql } from './subscriptions.ts';
 import type { Edit } from '../shared/verb.ts';
 
 export const subscribeSql = {
   subscription: `
     insert into subscription
       (id, app, contract, operation, secrets, version, created_ms, subject, confirm_by_ms, state,
-        request_id, answer_status)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) returning no`,
-  resource: 'update subscription set resource = ?2 where no = ?1',
+        request_id, answer_status, resource, settings, filter, ordered, expires_ms, headers)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+    returning no`,
   callback: `
     insert into callback
       (app, subscription, position, label, event, definition, method, url, inactive, lane)
@@ -56,7 +57,8 @@ export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
     return entry;
   }
   yield* create(subscription, { version: entry.version, nowMs });
-  const created = { kind: 'created', subscription: yield* found(appNo, id) } as const;
+  const made = asMade(subscription, { version: entry.version, nowMs });
+  const created = { kind: 'created', subscription: made } as const;
   if (replaced === undefined) return created;
   // Read back when the request is repeated: only a PUT replaces, and its keys are its own.
   if (idempotency !== undefined) {
@@ -102,36 +104,32 @@ function* create(
   input: NewSubscription,
   { version, nowMs }: { version: number; nowMs: number },
 ): Script<void> {
-  const { id, appNo, contract, operation, secrets, callbacks, controls, headers, resource } = input;
-  const { subject, confirmByMs, exchange } = input;
+  const { id, appNo, contract, operation, secrets, callbacks, headers, resource } = input;
+  const { subject, confirmByMs, exchange, controls = noControls } = input;
   assert(confirmByMs === undefined || resource === undefined, 'It may still be refused');
   assert(callbacks.length <= limits.callbacksPerSubscriptionMax, 'Cannot add so many callbacks');
   const values = [id, appNo, contract, operation, secrets, version, nowMs] as const;
   const stored = confirmByMs === undefined ? 'active' : 'paused';
   const more = [subject ?? null, confirmByMs ?? null, stored] as const;
-  const made = [exchange?.requestId ?? null, exchange?.status ?? null] as const;
-  const row = yield* only(subscribeSql.subscription, ...values, ...more, ...made);
+  const made = [exchange?.requestId ?? null, exchange?.status ?? null, resource ?? null] as const;
+  const chosen = controlColumns({ controls, headers });
+  const row = yield* only(subscribeSql.subscription, ...values, ...more, ...made, ...chosen);
   const subscription = integer(row, 'no');
   const owner = { appNo, subscription, version };
   const active = callbacks.filter(({ inactive }) => inactive === undefined);
   const state = confirmByMs === undefined ? 'active' : 'held';
-  const arranging = { ...owner, state, controls: controls ?? noControls } as const;
-  const present = active.map(() => undefined);
-  const lanes = yield* arrangeLanes(arranging, present, nowMs);
+  const lanes = yield* createLanes({ ...owner, state, controls }, active);
   for (const callback of callbacks) {
     const lane = lanes[active.indexOf(callback)];
     yield* addCallback(callback, {
       ...owner,
       contract,
       subject,
+      filter: controls.filter,
       isFound: state === 'active',
       lane,
     });
   }
-  if (resource !== undefined) yield* all(subscribeSql.resource, subscription, resource);
-  if (controls === undefined) return;
-  yield* keepControls(subscription, { controls, headers });
-  yield* spreadControls(subscription, controls);
 }
 
 interface Owner {
@@ -140,6 +138,7 @@ interface Owner {
   subscription: number;
   version: number;
   subject: string | undefined;
+  filter: Filter | undefined;
   /** Whether publishes find it. */
   isFound: boolean;
   /** Undefined for an inactive callback. */
@@ -147,7 +146,7 @@ interface Owner {
 }
 
 function* addCallback(callback: Callback, owner: Owner): Script<void> {
-  const { appNo, contract, subscription, version, subject, isFound, lane } = owner;
+  const { appNo, contract, subscription, version, subject, filter, isFound, lane } = owner;
   const { position, label, events, definition, method, url, inactive } = callback;
   const patterns = writePatterns(events);
   const values = [appNo, subscription, position, label, patterns, definition, method, url] as const;
@@ -157,5 +156,6 @@ function* addCallback(callback: Callback, owner: Owner): Script<void> {
   }
   const no = integer(yield* only(subscribeSql.callback, ...values, null, lane), 'no');
   if (!isFound) return;
-  yield* addPatterns({ appNo, contract, events, subject, callback: no, lane, born: version });
+  const born = version;
+  yield* addPatterns({ appNo, contract, events, subject, filter, callback: no, lane, born });
 }

@@ -1,5 +1,10 @@
 // Reads subscriptions, single ones and lists, always within one app.
-import { encodeFilter } from '../../../core/domain/controls.ts';
+import {
+  decodeControls,
+  encodeControls,
+  encodeFilter,
+  noControls,
+} from '../../../core/domain/controls.ts';
 import { ownPrefix } from '../../../core/domain/event.ts';
 import { literalPattern } from '../../../core/domain/pattern.ts';
 import { limits } from '../../../core/limits/limits.ts';
@@ -10,7 +15,7 @@ import type { Row } from '../../sql/row.ts';
 import { integer, text, toSubscription } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, first, forEach } from '../../sql/statement.ts';
-import type { ReadInput } from '../../port/store.ts';
+import type { NewSubscription, ReadInput } from '../../port/store.ts';
 import type { Stepped, Walk } from '../lists/fill-page.ts';
 import { fillPage } from '../lists/fill-page.ts';
 import type { Read } from '../shared/verb.ts';
@@ -73,6 +78,28 @@ export interface Found {
 export function* findSubscription(input: { appNo: number; id: string }): Script<Found | undefined> {
   const row = yield* first(subscriptionsSql.one, input.id, input.appNo);
   return row === undefined ? undefined : yield* withCallbacks(row);
+}
+
+/** A new subscription, as reading its rows would give it. */
+export function asMade(
+  { resource: _resource, ...made }: NewSubscription,
+  { version, nowMs }: { version: number; nowMs: number },
+): Subscription {
+  const { controls = noControls, headers, subject, confirmByMs, exchange } = made;
+  const { filter, ordered, expiresMs } = controls;
+  return {
+    ...made,
+    state: confirmByMs === undefined ? 'active' : 'unconfirmed',
+    subject,
+    controls: decodeControls(encodeControls(controls), { filter, ordered, expiresMs }),
+    headers,
+    version,
+    createdMs: nowMs,
+    endedMs: undefined,
+    endReason: undefined,
+    confirmByMs,
+    exchange,
+  };
 }
 
 export const subscription: Read<'subscription'> = function* (input) {

@@ -76,9 +76,9 @@ export function toSubscription(row: Row, callbackRows: readonly Row[]): Subscrip
     state: stateOf(row),
     subject: maybe(text, row, 'subject'),
     callbacks: callbackRows.map(toCallback),
-    secrets: bytes(row, 'secrets'),
+    secrets: ownBytes(row, 'secrets'),
     controls: toControls(row),
-    headers: maybe(bytes, row, 'headers'),
+    headers: maybe(ownBytes, row, 'headers'),
     version: integer(row, 'version'),
     createdMs: integer(row, 'created_ms'),
     endedMs: maybe(integer, row, 'ended_ms'),
@@ -144,6 +144,11 @@ export function real(row: Row, column: string): number {
 export function bytes(row: Row, column: string): Uint8Array {
   const value = row[column];
   return value instanceof Uint8Array ? value : misfit(column, value, 'bytes');
+}
+
+/** For what is kept: the bytes alone, not as part of everything that was read with them. */
+export function ownBytes(row: Row, column: string): Uint8Array {
+  return new Uint8Array(bytes(row, column));
 }
 
 export function maybe<T>(

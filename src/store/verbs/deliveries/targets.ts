@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Target } from '../../port/delivery-verbs.ts';
 import type { Row } from '../../sql/row.ts';
-import { bytes, integer, maybe, text, toControls } from '../../sql/row.ts';
+import { ownBytes, integer, maybe, text, toControls } from '../../sql/row.ts';
 import { forEach } from '../../sql/statement.ts';
 import type { Read } from '../shared/verb.ts';
 
@@ -44,8 +44,8 @@ function toTarget(row: Row): Target {
     definition: text(row, 'definition'),
     method: text(row, 'method'),
     url: text(row, 'url'),
-    secrets: bytes(row, 'secrets'),
+    secrets: ownBytes(row, 'secrets'),
     controls: toControls(row),
-    headers: maybe(bytes, row, 'headers'),
+    headers: maybe(ownBytes, row, 'headers'),
   };
 }

@@ -189,6 +189,15 @@ const hot: Readonly<Record<string, readonly string[]>> = {
   'settle.end': ['delivery_live_pkey', 'lane_pkey'],
   'settle.back': ['delivery_live_pkey'],
   'lanes.lock': ['lane_pkey'],
+  // Not by the index of an app, which leads through all of its subscriptions.
+  'lockOrder.lanesOf': ['subscription_id_key', 'lane_subscription', 'lane_pkey'],
+  'unsubscribeAll.end': ['subscription_id_key', 'subscription_pkey', 'app_pkey'],
+  'unsubscribeAll.endLanes': ['subscription_id_key', 'lane_subscription'],
+  'findSubscriptions.callbacks': [
+    'idem_pkey',
+    'subscription_id_key',
+    'callback_subscription_position_key',
+  ],
   'lanes.write': ['lane_pkey'],
   'match.listeners': ['pattern_alive', 'lane_pkey'],
   'match.ofSubscriptions': ['callback_subscription_position_key', 'lane_pkey'],

@@ -15,22 +15,22 @@ export const lockOrderSql = {
   lanesOf: `
     select no from lane where no = any(array(
       select lane.no from unnest($1::text[], $2::bigint[]) as x (id, app)
-      join subscription on subscription.id = any (array[x.id]) and subscription.app = x.app
+      join subscription on subscription.id = any (array[x.id]) and subscription.app + 0 = x.app
         and subscription.state <> 'ended'
-      join lane on lane.subscription = subscription.no))
+      join lane on lane.subscription = any (array[subscription.no])))
     order by no for no key update`,
   ofSubscriptions: `
     select lane.no from unnest($1::text[]) as x (id)
-    join subscription on subscription.id = x.id
-    join lane on lane.subscription = subscription.no`,
+    join subscription on subscription.id = any (array[x.id])
+    join lane on lane.subscription = any (array[subscription.no])`,
   ofResource: `
-    select lane.no from subscription join lane on lane.subscription = subscription.no
+    select lane.no from subscription join lane on lane.subscription = any (array[subscription.no])
     where subscription.app = $1::bigint and resource = $2 and resource is not null
       and subscription.state <> 'ended'`,
   ofLanes: `
     select lane.no from unnest($1::bigint[]) as x (no)
-    join lane as one on one.no = x.no
-    join lane on lane.subscription = one.subscription`,
+    join lane as one on one.no = any (array[x.no])
+    join lane on lane.subscription = any (array[one.subscription])`,
   ofDeliveries: `
     select callback.lane as no from unnest($1::text[], $2::int[]) as x (event, n)
     join delivery_done on delivery_done.event = any (array[x.event]) and delivery_done.n = x.n

@@ -91,7 +91,8 @@ export const subscribeAllSql = {
     from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::int[])
       as x (id, position, contract, pattern, filtered)
     join subscription on subscription.id = any (array[x.id])
-    join callback on callback.subscription = subscription.no and callback.position = x.position`,
+    join callback on callback.subscription = any (array[subscription.no])
+      and callback.position = x.position`,
 } as const;
 
 type Subscribe = EditInput<'subscribe'>;
@@ -331,7 +332,7 @@ export const findSubscriptionsSql = {
   callbacks: `
     select ${prefixed(callbackColumns, 'callback')} from (${sought}) as sought
     join subscription on subscription.id = any (array[sought.id])
-    join callback on callback.subscription = subscription.no`,
+    join callback on callback.subscription = any (array[subscription.no])`,
 } as const;
 
 /** The subscriptions by id. Both statements are sent at once. */
@@ -364,7 +365,7 @@ function byPosition(a: Parameters<typeof integer>[0], b: Parameters<typeof integ
 /** Used as `ended`: the requested subscriptions that have ended, now or earlier. */
 const ended = `
     select subscription.no, version from unnest($1::text[], $2::bigint[]) as x (id, app)
-    join subscription on subscription.id = any (array[x.id]) and subscription.app = x.app
+    join subscription on subscription.id = any (array[x.id]) and subscription.app + 0 = x.app
       and subscription.state = 'ended'`;
 
 export const unsubscribeAllSql = {
@@ -377,7 +378,7 @@ export const unsubscribeAllSql = {
         row_number() over (partition by subscription.app order by x.i) as choice
       from unnest($1::text[], $2::bigint[], $4::text[], $5::int[])
         with ordinality as x (id, app, reason, status, i)
-      join subscription on subscription.id = any (array[x.id]) and subscription.app = x.app
+      join subscription on subscription.id = any (array[x.id]) and subscription.app + 0 = x.app
         and subscription.state <> 'ended'),
     ended as (
       update subscription set state = 'ended', ended_ms = $3::bigint, version = app.version + choice,
@@ -392,7 +393,7 @@ export const unsubscribeAllSql = {
   // `died is null` would let the planner choose the index over all patterns of an app.
   patterns: `
     update pattern set died = ended.version from (${ended}) as ended
-    join callback on callback.subscription = ended.no
+    join callback on callback.subscription = any (array[ended.no])
     where pattern.callback = any (array[callback.no]) and coalesce(pattern.died, 0) = 0`,
   // Every lane is swept at least once: a publish may be adding deliveries to it at this moment.
   endLanes: `

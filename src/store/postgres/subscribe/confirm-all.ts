@@ -29,10 +29,9 @@ export const confirmAllSql = {
       from (select confirmed.app, count(*) from confirmed group by confirmed.app) as x (app, count)
       where app.no = any (array[x.app]))
     select id, version from confirmed`,
-  // Deliveries may have been added while it was held, so a claim must look as soon as the gate allows.
+  // They had no deliveries so far, so there is nothing that a claim could find.
   lanes: `
-    update lane set state = 0, version = subscription.version, quiet_ms = null, quiet_xid = null,
-      ready_ms = greatest(gate_ms, $2::bigint)
+    update lane set state = 0, version = subscription.version
     from unnest($1::text[]) as x (id)
     join subscription on subscription.id = any (array[x.id])
     where lane.subscription = any (array[subscription.no]) and lane.state = 1`,
@@ -70,7 +69,7 @@ export async function confirmAll(
     const confirmed = confirmedBy(call, before.get(call.id), nowMs);
     if (confirmed !== undefined) due.set(call, confirmed);
   }
-  const versions = await confirmDue(tx, [...due.values()], nowMs);
+  const versions = await confirmDue(tx, [...due.values()]);
   const outputs: Confirmed[] = [];
   for (const call of calls) {
     const confirmed = due.get(call);
@@ -103,7 +102,6 @@ function confirmedBy(
 async function confirmDue(
   tx: Tx,
   due: readonly Subscription[],
-  nowMs: number,
 ): Promise<ReadonlyMap<string, number>> {
   if (due.length === 0) return new Map();
   const ids = idsOf(due);
@@ -116,7 +114,7 @@ async function confirmDue(
       due.map(({ headers }) => headers ?? null),
       due.map(({ exchange }) => exchange?.status ?? null),
     ]),
-    tx.query(confirmAllSql.lanes, [ids, nowMs]),
+    tx.query(confirmAllSql.lanes, [ids]),
     createPatterns(tx, due),
   ]);
   return versionsIn(rows);

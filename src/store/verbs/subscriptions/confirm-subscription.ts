@@ -31,6 +31,8 @@ export const confirmSubscriptionSql = {
       confirm_by_ms = null, answer_status = coalesce(?7, answer_status),
       resource = coalesce(?8, resource)
     where no = ?1`,
+  // It had no deliveries so far, so there is nothing that a claim could find.
+  release: 'update lane set state = 0, version = ?2 where subscription = ?1 and state = 1',
   reason:
     'update callback set inactive = ?3 where subscription = ?1 and position = ?2 and inactive is not null',
   found:
@@ -58,7 +60,7 @@ export const confirmSubscription: Edit<'confirmSubscription'> = function* (input
   const resource = isThere ? null : (input.resource ?? null);
   const more = [headers ?? null, exchange?.status ?? null, resource] as const;
   yield* all(confirmSubscriptionSql.confirm, no, ...values, ...more);
-  if (isNew) yield* all(editSubscriptionSql.resume, no, nowMs, version);
+  if (isNew) yield* all(confirmSubscriptionSql.release, no, version);
   else yield* all(editSubscriptionSql.renew, no, version);
   const confirmed: Found = { no, subscription: { ...completed, version } };
   if (isNew || subject !== before.subject) yield* listen(confirmed, { isNew, nowMs });

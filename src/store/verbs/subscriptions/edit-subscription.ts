@@ -23,7 +23,7 @@ export const editSubscriptionSql = {
   // Deliveries may have been added while it was held, so a claim must look as soon as the gate
   // allows.
   resume: `
-    update lane set state = 0, version = ?3, quiet_ms = null, quiet_xid = null,
+    update lane set state = 0, quiet_ms = null, quiet_xid = null,
       ready_ms = case when gate_ms > ?2 then gate_ms else ?2 end
     where subscription = ?1 and state = 1`,
   // Resets the failures, or the next one would disable the subscription again. A running head keeps
@@ -59,7 +59,7 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   if (subscription.state === 'disabled' && state !== 'disabled') {
     yield* all(editSubscriptionSql.mend, no);
   }
-  if (state === 'active') yield* all(editSubscriptionSql.resume, no, nowMs, version);
+  if (state === 'active') yield* all(editSubscriptionSql.resume, no, nowMs);
   else yield* all(editSubscriptionSql.hold, no);
   yield* all(editSubscriptionSql.renew, no, version);
   const { controls } = chosen ?? subscription;

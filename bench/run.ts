@@ -1,6 +1,7 @@
 // `npm run bench`: runs every scenario in turn, each with its baseline in the same run; prints tables
 // and bounds, and writes docs/benchmarks.md. Exits with 1 if a bound was not met.
 //   --only one-to-one,idle   only these, without writing the page
+//   --keep                   with --only: puts their figures into the page, in place of earlier ones
 //   --page                   only writes the page again, from the figures of the last run
 //   --against ../before      another checkout takes part in subscribe-storm, too
 //   --rounds 3               of each, after a warm-up
@@ -11,13 +12,14 @@ import { realWorld } from '../src/core/base/world.ts';
 import { checkout, machine } from '../test/proof/report/place.ts';
 import { isHeld, type Scenario } from './harness/outcome.ts';
 import { printOutcome } from './harness/print-outcome.ts';
-import { keepRun, writePages } from './report/files.ts';
+import { keepRun, keepScenarios, writePages } from './report/files.ts';
 import type { ScenarioRun } from './report/page.ts';
 import { scenarios } from './scenarios/all.ts';
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
+    keep: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '5' },
     latency: { type: 'string', default: '1' },
     large: { type: 'boolean', default: false },
@@ -45,10 +47,18 @@ async function bench(): Promise<void> {
     runs.push({ name, title, about, outcome });
     if (!outcome.checks.every(isHeld)) process.exitCode = 1;
   }
-  if (values.only !== undefined) return;
+  if (values.only !== undefined && !values.keep) return;
   const date = new Date(world.nowMs()).toISOString().slice(0, 10);
+  const measured = { ...checkout(), date, machine: machine(), rounds, latencyMs };
   const tookMs = Math.round(world.monotonicMs() - beganMs);
-  keepRun({ ...checkout(), date, machine: machine(), rounds, latencyMs, tookMs, scenarios: runs });
+  if (values.only === undefined) keepRun({ ...measured, tookMs, scenarios: runs });
+  else {
+    const order = scenarios.map(({ name }) => name);
+    keepScenarios(
+      runs.map((one) => ({ ...one, measured })),
+      order,
+    );
+  }
   writePages();
   console.log('Wrote docs/benchmarks.md.');
 }

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { barChart } from './chart.ts';
-import { benchPage, type BenchRun } from './page.ts';
+import { benchPage, type BenchRun, type ScenarioRun } from './page.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 const runPath = join(docs, 'benchmarks', 'run.json');
@@ -14,9 +14,22 @@ export function keepRun(run: BenchRun): void {
   writeFileSync(runPath, `${JSON.stringify(run, undefined, 1)}\n`);
 }
 
+/** In place of what the last run has of them. `order`: of the page. */
+export function keepScenarios(later: readonly ScenarioRun[], order: readonly string[]): void {
+  const run = readRun();
+  const all = [...run.scenarios, ...later];
+  const newest = new Map(all.map((one) => [one.name, one]));
+  const found = order.flatMap((name) => newest.get(name) ?? []);
+  keepRun({ ...run, scenarios: found });
+}
+
+function readRun(): BenchRun {
+  return JSON.parse(readFileSync(runPath, 'utf8')) as BenchRun;
+}
+
 /** The page and chart by path, as generated from the stored figures. */
 export function pagesOfFiles(): Map<string, string> {
-  const run = JSON.parse(readFileSync(runPath, 'utf8')) as BenchRun;
+  const run = readRun();
   return new Map([
     [pagePath, benchPage(run)],
     [chartPath, chartOf(run)],
@@ -27,8 +40,8 @@ export function writePages(): void {
   for (const [path, text] of pagesOfFiles()) writeFileSync(path, text);
 }
 
-function chartOf({ scenarios }: BenchRun): string {
-  const rows = scenarios.find(({ name }) => name === 'one-to-one')?.outcome.rows ?? [];
+function chartOf(run: BenchRun): string {
+  const rows = run.scenarios.find(({ name }) => name === 'one-to-one')?.outcome.rows ?? [];
   const bars = rows.map(({ name, cells }) => {
     const { median = 0, low = 0, high = 0 } = cells[0]?.value ?? {};
     return { name, value: median, low, high, isOurs: name.startsWith('Ringback') };

@@ -2,7 +2,12 @@
 import { isHeld, type Check, type Outcome } from '../harness/outcome.ts';
 import { printNumber, printSpread } from '../harness/print-outcome.ts';
 
-export interface BenchRun {
+export interface BenchRun extends Measured {
+  tookMs: number;
+  scenarios: readonly ScenarioRun[];
+}
+
+interface Measured {
   commit: string;
   isChanged: boolean;
   date: string;
@@ -10,8 +15,6 @@ export interface BenchRun {
   rounds: number;
   /** Added to each round trip to PostgreSQL; absent in earlier runs. */
   latencyMs?: number;
-  tookMs: number;
-  scenarios: readonly ScenarioRun[];
 }
 
 export interface ScenarioRun {
@@ -19,6 +22,8 @@ export interface ScenarioRun {
   title: string;
   about: string;
   outcome: Outcome;
+  /** If it was measured after the run of the others. */
+  measured?: Measured;
 }
 
 export function benchPage(run: BenchRun): string {
@@ -33,9 +38,9 @@ generator, receivers and databases share the same ${run.machine.split(',')[0] ??
 | | |
 |---|---|
 | bounds held | **${held} of ${checks.length}** |
-| commit | \`${run.commit}\`${run.isChanged ? ', with changes' : ''} |
+| commit | ${commitOf(run)} |
 | run | ${run.date}, at least ${run.rounds} rounds of each after a warm-up, ${Math.round(run.tookMs / 60_000)} min, ${run.machine} |
-${distanceOf(run)}
+${laterIn(run)}${distanceOf(run)}
 A figure is the median of its rounds, in brackets the lowest and the highest. Ratios are taken round by round.
 
 ![Events per second, one to one](benchmarks/one-to-one.svg)
@@ -46,19 +51,34 @@ where the time goes.
 `;
 }
 
+function commitOf({ commit, isChanged }: Measured): string {
+  return `\`${commit}\`${isChanged ? ', with changes' : ''}`;
+}
+
+function laterIn({ scenarios }: BenchRun): string {
+  const later = scenarios.filter(({ measured }) => measured !== undefined).length;
+  return later === 0
+    ? ''
+    : `| measured later | ${later} of ${scenarios.length} sections, which say so |\n`;
+}
+
 function distanceOf({ latencyMs = 0 }: BenchRun): string {
   if (latencyMs === 0) return '';
   return `| PostgreSQL | ${latencyMs} ms added to each round trip, for all that use it |\n`;
 }
 
-function section({ title, about, outcome }: ScenarioRun): string {
+function section({ title, about, outcome, measured }: ScenarioRun): string {
   const { skipped = [] } = outcome;
   const parts = [
     tableOf(outcome),
     boundsOf(outcome.checks),
     skipped.map((one) => `- Not measured: ${one}\n`).join(''),
   ];
-  return `## ${title}\n\n${about}\n\n${parts.filter((part) => part !== '').join('\n')}`;
+  const later =
+    measured === undefined
+      ? ''
+      : `Measured on ${measured.date} at ${commitOf(measured)}, ${measured.rounds} rounds.\n\n`;
+  return `## ${title}\n\n${about}\n\n${later}${parts.filter((part) => part !== '').join('\n')}`;
 }
 
 function tableOf({ rows }: Outcome): string {

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -27,6 +27,7 @@ const testMsMax = 10 * 60_000;
  */
 const silentMsMax = testMsMax + 2 * 60_000;
 const againMax = 2;
+const slowestShown = 30;
 /**
  * The share of CPU time stolen by the hypervisor. A quiet machine loses 1 to 5 %, one that fails
  * because of it 40 to 90 %.
@@ -159,8 +160,11 @@ async function runFiles(paths: readonly string[], atOnce: number): Promise<reado
   const files = paths.map((path) => join(cwd, path));
   const events = run({ files, concurrency: atOnce, timeout: testMsMax, signal: silent.signal });
   events.on('test:complete', () => silence.refresh());
-  events.on('test:summary', ({ file, success }) => {
-    if (file !== undefined && success) passed.add(file);
+  const tookMs = new Map<string, number>();
+  events.on('test:summary', ({ file, success, duration_ms: ms }) => {
+    if (file === undefined) return;
+    tookMs.set(file, ms);
+    if (success) passed.add(file);
   });
   // A test may be defined in an imported file: `entryFile`, which is missing in the types, is the
   // importing one.
@@ -171,6 +175,16 @@ async function runFiles(paths: readonly string[], atOnce: number): Promise<reado
   report.pipe(process.stdout);
   await finished(report);
   clearTimeout(silence);
+  printSlowest(tookMs);
   if (!failed.isSubsetOf(new Set(files))) return paths; // A failure outside of any file: it may be due to any of them.
   return paths.filter((path) => !passed.has(join(cwd, path)) || failed.has(join(cwd, path)));
+}
+
+/** For the list of the longest: what ran last, or takes most of the time. */
+function printSlowest(tookMs: ReadonlyMap<string, number>): void {
+  const slowest = [...tookMs].sort(([, a], [, b]) => b - a).slice(0, slowestShown);
+  const lines = slowest.map(
+    ([file, ms]) => `  ${String(Math.round(ms / 1000)).padStart(4)} s  ${relative(cwd, file)}\n`,
+  );
+  process.stdout.write(`\nThe slowest files:\n${lines.join('')}`);
 }

@@ -7,7 +7,7 @@ import { realWorld } from '../../src/core/base/world.ts';
 import type { KeyRing } from '../../src/core/secrets/seal.ts';
 import { openSecrets, sealSecrets } from '../../src/engine/targets/secrets.ts';
 import { keyFileIn, readKeyFile } from '../../src/store/open/key-file.ts';
-import { keysOf } from '../../src/store/rules/subject-keys.ts';
+import { keysOf, type Owner } from '../../src/store/rules/pattern-keys.ts';
 
 export interface Copying {
   /** As the API shows it; with a subject, one callback and one event. */
@@ -68,12 +68,16 @@ function copySubscription(
   });
   copy('lane', `no = ${number('lane')}`, { no: lane, subscription, version });
   copy('callback', `no = ${number('callback')}`, { no: callback, subscription, lane });
-  for (const [at, key] of keysOf(event, String(row['subject'])).entries()) {
-    db.function('key_of', (i) => keysOf(event, subjectOf(Number(i)))[at] ?? null);
+  for (const [at, key] of keysOf(event, ownerOf(String(row['subject']))).entries()) {
+    db.function('key_of', (i) => keysOf(event, ownerOf(subjectOf(Number(i))))[at] ?? null);
     const where = `callback = ${number('callback')} and pattern = '${key}'`;
     copy('pattern', where, { pattern: 'key_of(i)', callback, lane, born: version });
   }
   db.prepare(countSql).run(copies, number('app'));
+}
+
+function ownerOf(subject: string): Owner {
+  return { subject, customer: undefined };
 }
 
 const columnsOfLast = ['last_subscription', 'last_callback', 'last_lane', 'last_version'] as const;

@@ -14,7 +14,7 @@ import { applyMigrations } from '../../src/store/sqlite/schema/apply-migrations.
 import { connect } from '../../src/store/sqlite/connection/connect.ts';
 import { prepareLanes } from '../../src/store/sqlite/publish/lanes.ts';
 import { prepareMakeDelivery } from '../../src/store/sqlite/publish/make-delivery.ts';
-import { matchingPatterns } from '../../src/store/rules/subject-keys.ts';
+import { matchingPatterns } from '../../src/store/rules/pattern-keys.ts';
 import { prepareMatch } from '../../src/store/sqlite/publish/match.ts';
 import { preparePublish, publishSql } from '../../src/store/sqlite/publish/publish.ts';
 import { insertLeasesFor } from '../../src/store/rules/offer-slots.ts';

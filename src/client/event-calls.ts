@@ -142,7 +142,7 @@ function token(json: string, from: number): Span {
 // Serializes an event to publish. A payload given as text keeps its bytes: big integers, the order of keys,
 // escapes. It must be one JSON value, so that it cannot inject other members. Pure.
 
-export type EventInput = Pick<NewEvent, 'event' | 'subject'> &
+export type EventInput = Pick<NewEvent, 'event' | 'subject' | 'customer'> &
   (
     | {
         /** Serialized with `JSON.stringify`. */
@@ -157,7 +157,7 @@ export type EventInput = Pick<NewEvent, 'event' | 'subject'> &
   );
 
 export function eventText(
-  { event, subject, payload, payloadText }: EventInput,
+  { event, subject, customer, payload, payloadText }: EventInput,
   address: Addressing,
 ): string {
   // Otherwise the text below would be invalid JSON, or name another event.
@@ -173,7 +173,7 @@ export function eventText(
     refuse('it has both payload and payloadText, expected one of them');
   }
   const text = payloadText === undefined ? written(payload, refuse) : checked(payloadText, refuse);
-  const head = JSON.stringify({ event, subject, ...address }).slice(0, -1);
+  const head = JSON.stringify({ event, subject, customer, ...address }).slice(0, -1);
   return `${head},"payload":${text}}`;
 }
 

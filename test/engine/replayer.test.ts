@@ -89,7 +89,8 @@ async function stage(deliveries: number): Promise<Stage> {
     done,
     replay: async (ratePerSecond) => {
       const none = { event: undefined, subscription: undefined, status: undefined };
-      const rest = { subject: undefined, error: undefined, fromMs: undefined, untilMs: undefined };
+      const owner = { subject: undefined, customer: undefined };
+      const rest = { ...owner, error: undefined, fromMs: undefined, untilMs: undefined };
       const filter = { state: 'delivered' as const, ...none, ...rest };
       const replay = { id: newId(), appNo: app.no, filter, ratePerSecond };
       const input = { replay, runningMax: 9, idempotency: undefined };

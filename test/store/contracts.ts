@@ -14,6 +14,7 @@ import { laneChangeContract } from './lane-change-contract.ts';
 import { laneContract } from './lane-contract.ts';
 import { filterContract } from './filter-contract.ts';
 import { noticeContract } from './notice-contract.ts';
+import { customerContract } from './customer-contract.ts';
 import { deliveryReadsContract } from './delivery-reads-contract.ts';
 import { publishContract } from './publish-contract.ts';
 import { quotaContract } from './quota-contract.ts';
@@ -46,6 +47,7 @@ export const contracts = [
   controlsContract,
   expiryContract,
   subjectContract,
+  customerContract,
   filterContract,
   skipContract,
   retentionContract,

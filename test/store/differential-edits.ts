@@ -149,11 +149,12 @@ export function replayOf(cast: Cast, each: Extract<EditCommand, { kind: 'replay'
   const { state, name, who, status, error, rate, runningMax } = each;
   const subscription = who === undefined ? undefined : cast.idOf('subscription', who);
   const times = { fromMs: undefined, untilMs: undefined };
+  const owner = { subject: undefined, customer: undefined };
   return editCall('createReplay', {
     replay: {
       id: cast.id(),
       appNo: cast.apps[each.app],
-      filter: { state, event: name, subject: undefined, subscription, status, error, ...times },
+      filter: { state, event: name, ...owner, subscription, status, error, ...times },
       ratePerSecond: rate,
     },
     runningMax,

@@ -259,7 +259,8 @@ describe('transactions that need the same lanes in different orders', net, () =>
 
   async function replaying(event: string): Promise<EditCall> {
     const none = { event: undefined, subscription: undefined, status: undefined };
-    const rest = { subject: undefined, error: undefined, fromMs: undefined, untilMs: undefined };
+    const owner = { subject: undefined, customer: undefined };
+    const rest = { ...owner, error: undefined, fromMs: undefined, untilMs: undefined };
     const filter = { state: 'delivered', ...none, ...rest } as const;
     const replay = { id: newId(), appNo: stage.appNo, filter, ratePerSecond: 9 };
     const input = { replay, runningMax: 9, idempotency: undefined };

@@ -54,6 +54,7 @@ export function publishContract(name: string, open: OpenSubject): void {
           createdMs: clock.ms,
           deliveries: 0,
           subject: undefined,
+          customer: undefined,
           rejected: undefined,
           skipped: undefined,
         });

@@ -36,6 +36,7 @@ export function replayContract(name: string, open: OpenSubject): void {
           state: 'dead',
           event: 'a.*',
           subject: 'one',
+          customer: undefined,
           subscription,
           status: '5xx',
           error: 'status',

@@ -22,6 +22,7 @@ export const everything: ReplayFilter = {
   state: 'ended',
   event: undefined,
   subject: undefined,
+  customer: undefined,
   subscription: undefined,
   status: undefined,
   error: undefined,
@@ -35,11 +36,12 @@ export type Outcome = Settlement['outcome']['kind'] & ('delivered' | 'dead' | 'c
 
 /** The same filter, implemented on the view of the API. */
 export function fits(one: Delivery, filter: ReplayFilter): boolean {
-  const { event, subject, subscription, fromMs = 0, untilMs = 9e12 } = filter;
+  const { event, subject, customer, subscription, fromMs = 0, untilMs = 9e12 } = filter;
   return (
     fitsEnding(one, filter) &&
     fitsEvent(one.eventName, event) &&
     (subject === undefined || one.subject === subject) &&
+    (customer === undefined || one.customer === customer) &&
     (subscription === undefined || one.subscription === subscription) &&
     one.event >= firstIdAt(fromMs) &&
     one.event < firstIdAt(untilMs)
@@ -83,7 +85,7 @@ export interface ReplayStage {
   created: (filter?: ReplayFilter, ratePerSecond?: number) => Promise<Replay>;
   find: (id: string) => Promise<Replay | undefined>;
   list: () => Promise<Replay[]>;
-  subscribed: (callbacks?: Callback[], owner?: App) => Promise<Subscription>;
+  subscribed: (callbacks?: Callback[], owner?: App, customer?: string) => Promise<Subscription>;
   publishInput: (
     what: string,
     audience: EditInput<'publish'>['audience'],
@@ -109,7 +111,7 @@ export function replayStage(open: OpenSubject): ReplayStage {
 
   async function mixture(): Promise<{ filters: ReplayFilter[]; all: Delivery[] }> {
     const { id: one } = await subscribed([callback(0, '*'), callback(1, 'a.b')]);
-    const { id: other } = await subscribed();
+    const { id: other } = await subscribed(undefined, on.app, 'cus_1');
     const stranger = await newApp(on.store);
     const failed = attempt({ status: 503, error: 'status' });
     for (const what of ['a', 'a.b', 'a.c', 'b']) {
@@ -124,6 +126,8 @@ export function replayStage(open: OpenSubject): ReplayStage {
     }
     const times = [startMs + 3_000, startMs + 9_000] as const;
     const parts: Partial<ReplayFilter>[] = [
+      { customer: 'cus_1' },
+      { customer: 'cus_2' },
       {},
       { state: 'dead' },
       { state: 'delivered' },
@@ -210,8 +214,12 @@ export function replayStage(open: OpenSubject): ReplayStage {
     return (await on.store.read('replays', { appNo: on.app.no, page: whole })).items;
   }
 
-  async function subscribed(callbacks = [callback(0, '*')], owner = on.app): Promise<Subscription> {
-    const subscription = newSubscription(owner, { callbacks });
+  async function subscribed(
+    callbacks = [callback(0, '*')],
+    owner = on.app,
+    customer?: string,
+  ): Promise<Subscription> {
+    const subscription = newSubscription(owner, { callbacks, customer });
     const output = await on.store.edit('subscribe', { subscription, idempotency: undefined });
     assert(output.kind === 'created');
     return output.subscription;

@@ -69,6 +69,7 @@ export function searchContract(name: string, open: OpenSubject): void {
         state: maybe(fc.constantFrom(...states, 'pending', 'retrying', 'ended')),
         name: pattern,
         subject: maybe(fc.constantFrom('one', 'two', 'none')),
+        customer: maybe(fc.constantFrom('cus_1', 'cus_2', 'cus_many', 'none')),
         event: fc.option(fc.nat(), { nil: undefined, freq: 1 }),
         subscription: maybe(fc.nat()),
         status: maybe(fc.constantFrom('2xx', '3xx', '4xx', '5xx', '204', '404', '503', '599')),
@@ -123,15 +124,18 @@ export function searchContract(name: string, open: OpenSubject): void {
       }
     });
 
-    it('finds events by name, pattern, subject and time', async () => {
+    it('finds events by name, pattern, subject, customer and time', async () => {
       const subject_ = fc.constantFrom(undefined, undefined, 'one', 'two', 'none');
-      const filters = fc.record({ name: pattern, subject: subject_, fromMs: time, untilMs: time });
+      const customer = fc.constantFrom(undefined, undefined, 'cus_1', 'cus_2', 'none');
+      const about = { subject: subject_, customer };
+      const filters = fc.record({ name: pattern, ...about, fromMs: time, untilMs: time });
       await fc.assert(
         fc.asyncProperty(filters, limit, app, async (filter, most, owner) => {
           const appNo = apps[owner]?.no ?? 0;
           const expected = events
             .filter((one) => one.appNo === appNo && isOf(one.name, filter.name))
             .filter((one) => (filter.subject ?? one.subject) === one.subject)
+            .filter((one) => (filter.customer ?? one.customer) === one.customer)
             .filter(({ id }) => isWithin(id, filter))
             .sort((a, b) => (a.id < b.id ? 1 : -1));
           const found = await follow(most, expected.length, async (page) =>
@@ -146,12 +150,13 @@ export function searchContract(name: string, open: OpenSubject): void {
       );
     });
 
-    it('finds subscriptions by state, event, URL and subject', async () => {
+    it('finds subscriptions by state, event, URL, subject and customer', async () => {
       const filters = fc.record({
         state: fc.constantFrom(undefined, 'active' as const, 'ended' as const),
         event: fc.constantFrom(undefined, ...names, 'ringback.ping', 'other', 'job.done'),
         url: fc.constantFrom(undefined, '/1', 'EXAMPLE/0', 'receiver', 'elsewhere', '%', '_'),
         subject: fc.constantFrom(undefined, undefined, 'one', 'two', 'none'),
+        customer: fc.constantFrom(undefined, undefined, 'cus_1', 'cus_many', 'none'),
       });
       await fc.assert(
         fc.asyncProperty(filters, limit, app, async (filter, most, owner) => {

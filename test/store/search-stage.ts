@@ -9,9 +9,14 @@ import { limits } from '../../src/core/limits/limits.ts';
 import { patternsFor } from '../../src/core/domain/pattern.ts';
 import type { Callback, Subscription } from '../../src/core/domain/subscription.ts';
 import { isCursor } from '../../src/store/sql/cursor.ts';
-import type { Delivery, DeliveryFilter, Settlement } from '../../src/store/port/delivery-verbs.ts';
-import type { Page } from '../../src/store/port/store.ts';
-import { matchingPatterns } from '../../src/store/rules/subject-keys.ts';
+import type {
+  Delivery,
+  DeliveryFilter,
+  NewEvent,
+  Settlement,
+} from '../../src/store/port/delivery-verbs.ts';
+import type { NewSubscription, Page } from '../../src/store/port/store.ts';
+import { matchingPatterns } from '../../src/store/rules/pattern-keys.ts';
 import type { ReadInput, Store } from '../../src/store/port/store.ts';
 import { mulberry32 } from '../engine/virtual-world.ts';
 import { newId } from './open-memory.ts';
@@ -41,6 +46,7 @@ export const none: DeliveryFilter = {
   state: undefined,
   name: undefined,
   subject: undefined,
+  customer: undefined,
   event: undefined,
   subscription: undefined,
   status: undefined,
@@ -64,22 +70,33 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
   const running = await newApp(store);
   const dispatcher = attachDispatcher(store);
   const subscriptions: Subscription[] = [];
-  const add = async (app: App, callbacks: readonly Callback[], subject?: string): Promise<void> => {
-    const subscription = newSubscription(app, { callbacks, subject });
+  const add = async (
+    app: App,
+    callbacks: readonly Callback[],
+    owner: Pick<NewSubscription, 'subject' | 'customer'> = {},
+  ): Promise<void> => {
+    const subscription = newSubscription(app, { callbacks, ...owner });
     const output = await store.edit('subscribe', { subscription, idempotency: undefined });
     assert(output.kind === 'created');
     subscriptions.push(output.subscription);
   };
   await add(busy, [callback(0, '*'), callback(1, 'order.*')]);
-  await add(busy, [callback(0, 'user.left')]);
+  await add(busy, [callback(0, 'user.left')], { customer: 'cus_1' });
   await add(busy, [callback(0, 'orders'), callback(1, 'order.item.*'), callback(2, 'ringback.*')]);
-  await add(quiet, [callback(0, '*')]);
+  await add(quiet, [callback(0, '*')], { customer: 'cus_1' });
   await add(running, [callback(0, '*')]);
   await add(busy, [callback(0, 'nothing other')]);
-  await add(busy, [callback(0, 'job.*')], 'one');
-  await add(busy, [callback(0, 'job.done')], 'two');
-  await add(busy, [callback(0, 'job.done')], 'one');
-  await add(quiet, [callback(0, 'job.done')], 'one');
+  await add(busy, [callback(0, 'job.*')], { subject: 'one', customer: 'cus_1' });
+  await add(busy, [callback(0, 'job.done')], { subject: 'two', customer: 'cus_2' });
+  await add(busy, [callback(0, 'job.done')], { subject: 'one' });
+  await add(quiet, [callback(0, 'job.done')], { subject: 'one' });
+  // More lanes than a search of one customer names.
+  const each = limits.callbacksPerSubscriptionMax;
+  for (let lanes = 0; lanes <= limits.searchLanesMax; lanes += each) {
+    const callbacks = Array.from({ length: each }, (_, at) => callback(at, 'nothing.ever'));
+    await add(busy, callbacks, { customer: 'cus_many' });
+  }
+  await add(busy, [callback(0, 'order.paid')], { customer: 'cus_many' });
   // More deliveries of one event than a search examines at first.
   const many = 2 * limits.searchRowsMin - 70;
   await add(
@@ -94,9 +111,13 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
     const atMs = isOld ? clock.ms - 30 * minuteMs : clock.ms;
     const id = idAt(atMs);
     const about = ['one', 'two'][Math.floor(chance() * 6)];
+    const customer = ['cus_1', 'cus_2', 'cus_many'][Math.floor(chance() * 9)];
     const { fresh } = await dispatcher.publish(
       { room: chance() < 0.8 ? 200 : 0 },
-      input(app, [id], what, what === 'job.done' ? (about ?? 'one') : about),
+      input(app, [id], what, {
+        subject: what === 'job.done' ? (about ?? 'one') : about,
+        customer,
+      }),
     );
     events.push({ appNo: app.no, id });
     for (const one of fresh)
@@ -150,12 +171,17 @@ async function retrySome(store: Store, dispatcher: TestDispatcher, chance: Chanc
   }
 }
 
-function input(app: App, ids: readonly string[], what: string, subject?: string) {
+function input(
+  app: App,
+  ids: readonly string[],
+  what: string,
+  owner: Pick<NewEvent, 'subject' | 'customer'> = {},
+) {
   const payload = Buffer.from('1');
   return {
     appNo: app.no,
     contract: 'Ringback',
-    events: ids.map((id) => ({ id, name: what, subject, payload })),
+    events: ids.map((id) => ({ id, name: what, ...owner, payload })),
     audience: { kind: 'everyone' },
     idempotency: undefined,
   } as const;
@@ -233,7 +259,7 @@ export async function follow<T>(
 }
 
 export function fits(one: Delivery, filter: DeliveryFilter): boolean {
-  const { state, name, subject, event, subscription, status, error } = filter;
+  const { state, name, subject, customer, event, subscription, status, error } = filter;
   const isPending = one.state === 'due' || one.state === 'running';
   const isState =
     state === undefined ||
@@ -251,6 +277,7 @@ export function fits(one: Delivery, filter: DeliveryFilter): boolean {
     isError &&
     isOf(one.eventName, name) &&
     (subject ?? one.subject) === one.subject &&
+    (customer ?? one.customer) === one.customer &&
     isWithin(one.event, filter) &&
     (event ?? one.event) === one.event &&
     (subscription ?? one.subscription) === one.subscription &&
@@ -271,11 +298,12 @@ export function isWithin(
 
 export function hears(
   one: Subscription,
-  { state, event, url, subject }: Omit<ReadInput<'subscriptions'>, 'appNo' | 'page'>,
+  { state, event, url, subject, customer }: Omit<ReadInput<'subscriptions'>, 'appNo' | 'page'>,
 ): boolean {
   return (
     (state ?? one.state) === one.state &&
     (subject ?? one.subject) === one.subject &&
+    (customer ?? one.customer) === one.customer &&
     (event === undefined ||
       one.callbacks.some((each) =>
         each.events.some((pattern) => matchingPatterns(event).includes(pattern)),

@@ -104,6 +104,7 @@ export function settleContract(name: string, open: OpenSubject): void {
           eventName: 'a',
           subject: undefined,
           subscription: one.subscription,
+          customer: undefined,
           callback: {
             position: 0,
             label: 'myEvent',

@@ -40,6 +40,7 @@ export function subscribeContract(name: string, open: OpenSubject): void {
           operation: input.operation,
           state: 'active',
           subject: undefined,
+          customer: undefined,
           callbacks: input.callbacks,
           secrets: plain(input.secrets),
           controls: noControls,

@@ -25,6 +25,7 @@ export function deliveryHandlers(context: Context): Handlers {
         state: listedStates.find((one) => one === state),
         name: fields.optionalText(query, 'event'),
         subject: fields.optionalText(query, 'subject'),
+        customer: fields.optionalText(query, 'customer'),
         status: fields.optionalText(query, 'status'),
         error: fields.optionalText(query, 'error'),
         ...fields.timeRange(request),
@@ -49,7 +50,7 @@ export function deliveryHandlers(context: Context): Handlers {
 const listedStates = [...deliveryStates, 'pending', 'retrying'] as const;
 
 export function showDelivery(delivery: Delivery): Record<string, unknown> {
-  const { event, eventName, subject, subscription, callback } = delivery;
+  const { event, eventName, subject, subscription, customer, callback } = delivery;
   const { state, attempts, status, error, dueMs, endedMs } = delivery;
   return {
     id: deliveryId(delivery),
@@ -58,6 +59,7 @@ export function showDelivery(delivery: Delivery): Record<string, unknown> {
     ...(subject === undefined ? {} : { subject }),
     eventId: withPrefix('evt', event),
     subscriberId: withPrefix('sub', subscription),
+    ...(customer === undefined ? {} : { customer }),
     callback,
     attemptCount: attempts,
     ...(status === undefined ? {} : { status }),

@@ -59,6 +59,7 @@ export function eventHandlers(
         page: fields.pageInput(request, 'position'),
         name: fields.optionalText(query, 'event'),
         subject: fields.optionalText(query, 'subject'),
+        customer: fields.optionalText(query, 'customer'),
         ...fields.timeRange(request),
       });
       const items = page.items.map(showEvent);
@@ -121,6 +122,7 @@ function newEvent({ opaque }: Call, body: fields.Fields, at: string): NewEvent {
   return {
     name: fields.text(body, 'event'),
     subject: fields.optionalText(body, 'subject'),
+    customer: fields.optionalText(body, 'customer'),
     value: body['payload'],
     payload,
     at: `body#${at}`,
@@ -153,11 +155,12 @@ function showWarnings(warnings: readonly Fault[]): Record<string, unknown> {
 }
 
 function showEvent(event: Event): Record<string, unknown> {
-  const { id, name, subject, deliveries, rejected, skipped } = event;
+  const { id, name, subject, customer, deliveries, rejected, skipped } = event;
   return {
     id: withPrefix('evt', id),
     event: name,
     ...(subject === undefined ? {} : { subject }),
+    ...(customer === undefined ? {} : { customer }),
     deliveries: deliveries ?? null,
     // The time that `from` and `until` filter by.
     createdAt: fields.time(timeOf(id)),

@@ -54,6 +54,7 @@ function readReplayInput({ request, bytes }: Call, body: fields.Fields): ReplayI
       state: endedStates.find((one) => one === state) ?? 'dead',
       event: fields.optionalText(filter, 'event'),
       subject: fields.optionalText(filter, 'subject'),
+      customer: fields.optionalText(filter, 'customer'),
       subscriberId: fields.optionalText(filter, 'subscriberId'),
       status: fields.optionalText(filter, 'status'),
       error: fields.optionalText(filter, 'error'),
@@ -83,11 +84,12 @@ export function showReplay(replay: Replay): Record<string, unknown> {
 }
 
 function showFilter(filter: ReplayFilter, createdMs: number): Record<string, unknown> {
-  const { state, event, subject, subscription, status, error, fromMs, untilMs } = filter;
+  const { state, event, subject, customer, subscription, status, error, fromMs, untilMs } = filter;
   return {
     state,
     ...(event === undefined ? {} : { event }),
     ...(subject === undefined ? {} : { subject }),
+    ...(customer === undefined ? {} : { customer }),
     ...(subscription === undefined ? {} : { subscriberId: withPrefix('sub', subscription) }),
     ...(status === undefined ? {} : { status }),
     ...(error === undefined ? {} : { error }),

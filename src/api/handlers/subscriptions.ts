@@ -55,6 +55,7 @@ export function subscriptionHandlers(context: Context): Handlers {
         event: fields.optionalText(query, 'event'),
         url: fields.optionalText(query, 'url'),
         subject: fields.optionalText(query, 'subject'),
+        customer: fields.optionalText(query, 'customer'),
       });
       const items = page.items.map(showSubscription);
       return { status: 200, body: { items, nextCursor: page.next ?? null } };
@@ -122,12 +123,13 @@ async function showOne(context: Context, app: Call['app'], found: Subscription):
 }
 
 function showSubscription(subscription: Subscription): Record<string, unknown> {
-  const { id, state, subject, contract, operation, callbacks, controls } = subscription;
+  const { id, state, subject, customer, contract, operation, callbacks, controls } = subscription;
   const { confirmByMs, createdMs, endedMs, endReason, exchange } = subscription;
   return {
     id: withPrefix('sub', id),
     state,
     ...(subject === undefined ? {} : { subject }),
+    ...(customer === undefined ? {} : { customer }),
     contract,
     operation,
     callbacks: callbacks.map(showCallback),

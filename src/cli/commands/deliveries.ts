@@ -7,6 +7,7 @@ import {
   deliveryStates,
   endedStates,
   listFlags,
+  customerFlag,
   subjectFlag,
   timeFlags,
 } from '../service/filter-flags.ts';
@@ -16,7 +17,7 @@ export const deliveries: Command = {
   group: 'inspect',
   summary: 'List deliveries, or show one with its attempts',
   usage: [
-    'ringback deliveries [--state STATE] [--event PATTERN] [--subject TEXT] [--to SUB]',
+    'ringback deliveries [--state STATE] [--event PATTERN] [--subject TEXT] [--customer TEXT] [--to SUB]',
     'ringback deliveries DLV',
     'ringback deliveries --watch',
   ],
@@ -69,7 +70,7 @@ export const events: Command = {
   group: 'inspect',
   summary: 'List events, or show one with its payload',
   usage: [
-    'ringback events [--event PATTERN] [--subject TEXT] [--since WHEN]',
+    'ringback events [--event PATTERN] [--subject TEXT] [--customer TEXT] [--since WHEN]',
     'ringback events EVT',
   ],
   positionals: { EVT: 'Event to show, with its payload and deliveries' },
@@ -80,6 +81,7 @@ export const events: Command = {
       says: 'With this name, or matching a pattern such as order.*',
     },
     subject: subjectFlag,
+    customer: { ...customerFlag, says: 'Published to this customer, such as cus_1' },
     ...timeFlags,
     ...listFlags,
     ...connectFlags,

@@ -7,14 +7,14 @@ export const publish: Command = {
   group: 'events',
   summary: 'Publish an event, or a file of events',
   usage: [
-    'ringback publish EVENT PAYLOAD [--subject TEXT] [--to SUB] [--wait]',
+    'ringback publish EVENT PAYLOAD [--subject TEXT] [--customer TEXT] [--to SUB] [--wait]',
     'ringback publish EVENT (--message TEXT | --file FILE | -)',
     'ringback publish --batch FILE',
   ],
   about:
     'The payload is JSON and is sent byte for byte as given. A --batch file holds one ' +
     'event per line, as {"event": "order.created", "payload": {…}}; a line may also have ' +
-    'a "subject". "-" reads standard input. The file is published in batches of up to ' +
+    'a "subject" and a "customer". "-" reads standard input. The file is published in batches of up to ' +
     '1,000 events; each batch is accepted completely or not at all. An interrupted or rejected run can be repeated ' +
     'within 24 hours: batches that were already accepted are recognized by the lines up ' +
     'to their end and are not published again. If the file has grown since, its last ' +
@@ -36,6 +36,11 @@ export const publish: Command = {
       kind: 'text',
       placeholder: 'TEXT',
       says: 'What the event is about, such as job_17: skips subscriptions with another subject',
+    },
+    customer: {
+      kind: 'text',
+      placeholder: 'TEXT',
+      says: 'Reach only subscriptions of this customer, such as cus_1',
     },
     audience: {
       kind: 'choice',

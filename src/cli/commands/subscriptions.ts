@@ -3,7 +3,7 @@
 import type { Command } from '../declare/command.ts';
 import { connectFlags } from '../service/connect.ts';
 import { subscriptionStates } from '../../core/domain/subscription.ts';
-import { listFlags, subjectFlag } from '../service/filter-flags.ts';
+import { customerFlag, listFlags, subjectFlag } from '../service/filter-flags.ts';
 
 export const subscribe: Command = {
   name: 'subscribe',
@@ -77,6 +77,11 @@ export const subscribe: Command = {
       placeholder: 'WHEN',
       says: 'When the subscription ends: after a duration (30d) or at a timestamp',
     },
+    customer: {
+      kind: 'text',
+      placeholder: 'TEXT',
+      says: 'Whose it is, such as cus_1: skips events of other customers',
+    },
     description: { kind: 'text', placeholder: 'TEXT', says: 'Description, shown in lists' },
     metadata: {
       kind: 'text',
@@ -136,7 +141,7 @@ export const subscriptions: Command = {
   group: 'inspect',
   summary: 'List subscriptions; show, confirm, pause, resume or ping one',
   usage: [
-    'ringback subscriptions [--state STATE] [--event NAME] [--target TEXT] [--subject TEXT]',
+    'ringback subscriptions [--state STATE] [--event NAME] [--target TEXT] [--subject TEXT] [--customer TEXT]',
     'ringback subscriptions SUB [--confirm | --pause | --resume | --ping]',
     'ringback subscriptions SUB (--secret | --rotate-secret)',
   ],
@@ -151,6 +156,7 @@ export const subscriptions: Command = {
     event: { kind: 'text', placeholder: 'NAME', says: 'That match this event' },
     target: { kind: 'text', placeholder: 'TEXT', says: 'Whose URL contains this text' },
     subject: subjectFlag,
+    customer: customerFlag,
     ...listFlags,
     confirm: {
       kind: 'switch',

@@ -55,6 +55,7 @@ export function readFilters(call: Invocation, nowMs: number): ListDeliveriesQuer
     state: oneOf(deliveryStates, call.text('state')),
     event: call.text('event'),
     subject: call.text('subject'),
+    customer: call.text('customer'),
     eventId: eventId === undefined ? undefined : expectId('evt', eventId, 'filter by'),
     subscriberId:
       subscriberId === undefined ? undefined : expectId('sub', subscriberId, 'filter by'),
@@ -107,11 +108,13 @@ async function watchDeliveries(
 
 /** Filters like the list, except that errors match only the one shown. */
 export function fits(delivery: Delivery, filters: ListDeliveriesQuery): boolean {
-  const { state, event, subject, eventId, subscriberId, status, error, from, until } = filters;
+  const { state, event, subject, customer, eventId, subscriberId, status, error } = filters;
+  const { from, until } = filters;
   return (
     fitsState(delivery, state) &&
     fitsEvent(delivery.event, event) &&
     (subject === undefined || delivery.subject === subject) &&
+    (customer === undefined || delivery.customer === customer) &&
     (eventId === undefined || delivery.eventId === eventId) &&
     (subscriberId === undefined || delivery.subscriberId === subscriberId) &&
     fitsStatus(delivery, status) &&

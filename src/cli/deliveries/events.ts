@@ -22,6 +22,7 @@ export async function events(call: Invocation, terminal: Terminal): Promise<void
   const filters = {
     event,
     subject: call.text('subject'),
+    customer: call.text('customer'),
     from: since === undefined ? undefined : readTime({ flag: 'since', text: since }, nowMs),
     until: until === undefined ? undefined : readTime({ flag: 'until', text: until }, nowMs),
   };
@@ -52,6 +53,7 @@ function columns({ paint, when }: View): Column<Event>[] {
     { title: 'ID', show: ({ id }) => id },
     { title: 'EVENT', show: ({ event }) => event, rank: 9, shrinksTo: 16 },
     { title: 'SUBJECT', show: ({ subject }) => subject ?? '', rank: 6, shrinksTo: 12 },
+    { title: 'CUSTOMER', show: ({ customer }) => customer ?? '', rank: 7, shrinksTo: 12 },
     {
       title: 'DELIVERIES',
       show: ({ deliveries }) => (deliveries === null ? 'counting' : String(deliveries)),
@@ -84,6 +86,7 @@ async function showEvent(
       ['event', event.id],
       ['name', event.event],
       ['subject', event.subject],
+      ['customer', event.customer],
       ['published', view.exactly(event.createdAt)],
       ['deliveries', deliveries === null ? 'being created' : String(deliveries)],
       ['rejected', event.rejected],

@@ -170,11 +170,12 @@ export function showReplay(view: View, one: Replay): string {
 
 /** `dead, order.*, to sub_…, answered with 5xx, since …` */
 export function filterText(filter: NewReplayFilter): string {
-  const { state = 'dead', event, subject, subscriberId, status, error, from } = filter;
+  const { state = 'dead', event, subject, customer, subscriberId, status, error, from } = filter;
   return [
     state,
     event === undefined ? '' : event,
     subject === undefined ? '' : `about ${subject}`,
+    customer === undefined ? '' : `of customer ${customer}`,
     subscriberId === undefined ? '' : `to ${subscriberId}`,
     status === undefined ? '' : `status ${status}`,
     error === undefined ? '' : `error ${error}`,

@@ -76,11 +76,13 @@ async function send(
 }
 
 function refuseOthers(call: Invocation): void {
-  const others = ['message', 'file', 'subject'].filter((flag) => call.text(flag) !== undefined);
+  const others = ['message', 'file', 'subject', 'customer'].filter(
+    (flag) => call.text(flag) !== undefined,
+  );
   const isBeside = call.positionals.length > 0 || others.length > 0 || call.isOn('wait');
   if (!isBeside) return;
   throw calledWrongly(
-    'Cannot combine --batch with EVENT, PAYLOAD, --message, --file, --subject or --wait',
+    'Cannot combine --batch with EVENT, PAYLOAD, --message, --file, --subject, --customer or --wait',
   );
 }
 
@@ -159,6 +161,7 @@ interface BatchLine {
   line: number;
   event: string;
   subject?: string;
+  customer?: string;
   /** As in the line, byte for byte. */
   payloadText: string;
 }
@@ -175,7 +178,9 @@ export async function* batchesOf(
 ): AsyncGenerator<Batch> {
   let chain = digest(JSON.stringify(seed));
   const close = (lines: readonly BatchLine[]): Batch => {
-    const texts = lines.map((one) => [one.event, one.payloadText, one.subject ?? []].flat());
+    const texts = lines.map(({ event, payloadText, subject, customer }) =>
+      [event, payloadText, subject ?? [], customer === undefined ? [] : { customer }].flat(),
+    );
     chain = digest(chain + JSON.stringify(texts));
     return { lines, idempotencyKey: `ringback-batch-${chain}` };
   };
@@ -218,17 +223,23 @@ function readLine(bytes: Uint8Array, line: number): BatchLine {
   const members: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(value));
   const stranger = Object.keys(members).find((name) => !lineMembers.has(name));
   if (stranger !== undefined) throw wrong(`it has the unknown member "${stranger}"`);
-  const { event, subject } = members;
+  const { event, subject, customer } = members;
   const payload = reading.opaque.get('/payload');
   if (typeof event !== 'string') throw wrong('"event" is missing or not a string');
   if (payload === undefined) throw wrong('"payload" is missing');
   const known = { line, event, payloadText: Buffer.from(payload).toString() };
-  if (subject === undefined) return known;
-  if (typeof subject !== 'string') throw wrong('"subject" is not a string');
-  return { ...known, subject };
+  const isText = (value: unknown): value is string | undefined =>
+    value === undefined || typeof value === 'string';
+  if (!isText(subject)) throw wrong('"subject" is not a string');
+  if (!isText(customer)) throw wrong('"customer" is not a string');
+  return {
+    ...known,
+    ...(subject === undefined ? {} : { subject }),
+    ...(customer === undefined ? {} : { customer }),
+  };
 }
 
-const lineMembers: ReadonlySet<string> = new Set(['event', 'subject', 'payload']);
+const lineMembers: ReadonlySet<string> = new Set(['event', 'subject', 'customer', 'payload']);
 
 async function* linesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array[] = [];
@@ -257,13 +268,13 @@ function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
 
-function bytesOf({ event, subject = '', payloadText }: BatchLine): number {
-  return Buffer.byteLength(payloadText + event + subject) + wrappingBytes;
+function bytesOf({ event, subject = '', customer = '', payloadText }: BatchLine): number {
+  return Buffer.byteLength(payloadText + event + subject + customer) + wrappingBytes;
 }
 
 const newline = 0x0a;
-/** `{"event":"","subject":"","payload":},` */
-const wrappingBytes = 40;
+/** `{"event":"","subject":"","customer":"","payload":},` */
+const wrappingBytes = 54;
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 40);

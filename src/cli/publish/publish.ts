@@ -18,11 +18,13 @@ export async function publish(call: Invocation, terminal: Terminal): Promise<voi
   if (event === undefined) throw calledWrongly('Cannot publish: no event name given');
   const payloadText = await readPayload(call, terminal, more);
   const subject = call.text('subject');
+  const customer = call.text('customer');
   const idempotencyKey = call.text('idempotency-key');
   const input = {
     event,
     payloadText,
     ...(subject === undefined ? {} : { subject }),
+    ...(customer === undefined ? {} : { customer }),
     ...addressing(call),
   };
   await withService(call, async ({ client }) => {

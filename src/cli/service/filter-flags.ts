@@ -22,6 +22,12 @@ export const subjectFlag = {
   says: 'With this subject, such as job_17',
 } as const satisfies Flag;
 
+export const customerFlag = {
+  kind: 'text',
+  placeholder: 'TEXT',
+  says: 'Of this customer, such as cus_1',
+} as const satisfies Flag;
+
 export const errorWords = [
   'dns',
   'refused',
@@ -44,6 +50,7 @@ export const deliveryFlags = {
     says: 'Of this event, or matching a pattern such as order.*',
   },
   subject: { ...subjectFlag, says: 'Of events with this subject, such as job_17' },
+  customer: { ...customerFlag, says: 'To subscriptions of this customer, such as cus_1' },
   to: { kind: 'text', placeholder: 'SUB', says: 'To this subscription' },
   status: {
     kind: 'text',

@@ -145,9 +145,11 @@ function readControls(call: Invocation, nowMs: number): Chosen {
     text('rate'),
     text('retry'),
   ];
+  const customer = text('customer');
   const [concurrency, signing, expires] = [count('concurrency'), text('signing'), text('expires')];
   const [filter, headers, metadata] = [texts('filter'), texts('header'), texts('metadata')];
   return {
+    ...(customer === undefined ? {} : { customer }),
     ...(description === undefined ? {} : { description }),
     ...(filter.length === 0 ? {} : { filter: readFilter(filter) }),
     ...(call.isOn('ordered') ? { ordered: true } : {}),

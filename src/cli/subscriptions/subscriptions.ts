@@ -22,7 +22,7 @@ export async function subscriptions(call: Invocation, terminal: Terminal): Promi
   }
   const action = readAction(call, id);
   if (id !== undefined) {
-    const ofLists = ['state', 'event', 'target', 'subject', ...Object.keys(listFlags)];
+    const ofLists = ['state', 'event', 'target', 'subject', 'customer', ...Object.keys(listFlags)];
     refuseBeside(call, `"${id}"`, ofLists);
   }
   const filters = {
@@ -30,6 +30,7 @@ export async function subscriptions(call: Invocation, terminal: Terminal): Promi
     event: call.text('event'),
     url: call.text('target'),
     subject: call.text('subject'),
+    customer: call.text('customer'),
   };
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   await withService(call, async ({ client }) =>
@@ -156,6 +157,7 @@ function subscriptionColumns({ paint, when }: View): Column<Subscription>[] {
     { title: 'ID', show: ({ id }) => id },
     stateColumn(paint),
     { title: 'SUBJECT', show: ({ subject }) => subject ?? '', rank: 7, shrinksTo: 12 },
+    { title: 'CUSTOMER', show: ({ customer }) => customer ?? '', rank: 8, shrinksTo: 12 },
     { title: 'EVENTS', show: eventList, rank: 7, shrinksTo: 12 },
     { title: 'URL', show: firstUrl, rank: 8, shrinksTo: 16 },
     { title: 'CREATED', show: ({ createdAt }) => when(createdAt), rank: 6 },
@@ -184,6 +186,7 @@ function showSubscription(view: View, subscription: Subscription): string {
     ['state', subscription.state, (text) => paintState(paint, subscription.state, text)],
     ['confirm by', exactly(subscription.confirmBy)],
     ['subject', subscription.subject],
+    ['customer', subscription.customer],
     ['description', subscription.description ?? undefined],
     ['contract', `${subscription.contract}, ${subscription.operation}`],
     ['request', subscription.exchange && exchangeText(subscription.exchange)],

@@ -1,5 +1,5 @@
 // Generated from openapi.yaml by `npm run docs`: the types of deliveries, their attempts and replays.
-import type { EventPattern, Subject, EventId } from './event.ts';
+import type { EventPattern, Subject, Customer, EventId } from './event.ts';
 import type { SubscriptionId } from './subscription.ts';
 
 export interface ListDeliveriesQuery {
@@ -20,6 +20,8 @@ export interface ListDeliveriesQuery {
   event?: EventPattern | undefined;
   /** Only deliveries of events with this subject. */
   subject?: Subject | undefined;
+  /** Only deliveries to subscriptions of this customer. */
+  customer?: Customer | undefined;
   eventId?: string | undefined;
   subscriberId?: string | undefined;
   /** Only deliveries whose last response had this status, or a status of this class. */
@@ -61,6 +63,8 @@ export interface Delivery {
   subject?: string;
   eventId: EventId;
   subscriberId: SubscriptionId;
+  /** Of the subscription. Absent if it has none. */
+  customer?: string;
   callback: {
     position: number;
     label: string;
@@ -153,6 +157,7 @@ export interface Replay {
     state: EndedState;
     event?: EventPattern;
     subject?: Subject;
+    customer?: Customer;
     subscriberId?: SubscriptionId;
     status?: StatusFilter;
     error?: ErrorFilter;
@@ -212,6 +217,7 @@ export interface NewReplayFilter {
   state?: EndedState | undefined;
   event?: EventPattern | undefined;
   subject?: Subject | undefined;
+  customer?: Customer | undefined;
   subscriberId?: SubscriptionId | undefined;
   status?: StatusFilter | undefined;
   error?: ErrorFilter | undefined;

@@ -5,6 +5,8 @@ export interface ListEventsQuery {
   event?: EventPattern | undefined;
   /** Only events with this subject. */
   subject?: Subject | undefined;
+  /** Only events that were published to this customer. */
+  customer?: Customer | undefined;
   /** Only events published at this time or later. */
   from?: string | undefined;
   /** Only events published before this time. */
@@ -28,11 +30,19 @@ export type EventPattern = string;
  */
 export type Subject = string;
 
+/**
+ * A customer of yours, by a name of your choice. An event that names one is delivered only
+ * to the subscriptions of this customer; one that names none, to those of all customers.
+ */
+export type Customer = string;
+
 export interface Event {
   id: EventId;
   event: string;
   /** What it is about. Absent if it has no subject. */
   subject?: string;
+  /** Whose subscriptions it was published to. Absent if to all. */
+  customer?: string;
   deliveries: DeliveryCount;
   createdAt: string;
   /**
@@ -70,6 +80,7 @@ export interface PublishEventBody {
   event: EventName;
   payload: Payload;
   subject?: Subject | undefined;
+  customer?: Customer | undefined;
   audience?: Audience | undefined;
   subscriberId?: Addressee | undefined;
   contract?: ContractTitle | undefined;
@@ -88,8 +99,8 @@ export type Payload = unknown;
 export type Audience = 'all';
 
 /**
- * Deliver only to this subscription, if it matches the event. Without a `subject`, the event
- * gets that of the subscription.
+ * Deliver only to this subscription, if it matches the event. Without a `subject` or a
+ * `customer`, the event gets that of the subscription.
  */
 export type Addressee = string;
 
@@ -123,6 +134,7 @@ export interface NewEvent {
   event: EventName;
   payload: Payload;
   subject?: Subject | undefined;
+  customer?: Customer | undefined;
 }
 
 export interface PublishEventsAnswer {

@@ -1,5 +1,5 @@
 // Generated from openapi.yaml by `npm run docs`: the types of subscriptions.
-import type { EventPattern, Subject, EventName } from './event.ts';
+import type { EventPattern, Subject, Customer, EventName } from './event.ts';
 
 export interface SubscribeOperationQuery {
   /** Variant query. URL that receives the callback. */
@@ -29,6 +29,8 @@ export type Controls = {
    * callback.
    */
   events?: readonly EventPattern[] | null | undefined;
+  /** Whose it is. An event that names a customer reaches only subscriptions of that customer. */
+  customer?: Customer | null | undefined;
   description?: Description | undefined;
   metadata?: Metadata | undefined;
   filter?: Filter | undefined;
@@ -146,6 +148,8 @@ export interface ListSubscriptionsQuery {
   url?: string | undefined;
   /** Only subscriptions with this subject. */
   subject?: Subject | undefined;
+  /** Only subscriptions of this customer. */
+  customer?: Customer | undefined;
   /** Items per page. */
   limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
@@ -166,6 +170,11 @@ export interface Subscription {
    * subject.
    */
   subject?: string;
+  /**
+   * Whose it is. It receives events that name this customer, and those that name none. Absent
+   * if it is of no customer, and receives only the latter.
+   */
+  customer?: string;
   contract: string;
   operation: string;
   callbacks: readonly Callback[];
@@ -247,6 +256,8 @@ export interface Health {
 
 export interface EditSubscriptionBody {
   state?: 'active' | 'paused' | undefined;
+  /** Whose it is from now on. Null - of no customer. */
+  customer?: Customer | null | undefined;
   callbacks?:
     | readonly {
         position: number;

@@ -22,7 +22,13 @@ import { propertiesOf } from '../schema/shape.ts';
 import { compileAnswer } from './answer-shape.ts';
 import { compileErrors } from './error-shapes.ts';
 import { compileCallbacks } from './callbacks.ts';
-import { acceptedStatuses, compileExpires, compileSubject, createdId } from './subject.ts';
+import {
+  acceptedStatuses,
+  compileCustomer,
+  compileExpires,
+  compileSubject,
+  createdId,
+} from './subject.ts';
 import { findUnsubscribes } from './unsubscribe.ts';
 import { compileVariants } from './variant-definitions.ts';
 
@@ -171,6 +177,7 @@ function compileRole(draft: DeclaredOperation, compiling: Compiling): Role {
       variants,
       takesControls: takesControls(draft),
       subject: compileSubject(draft) ?? (owner === 'api' ? createdId(draft, drafts) : undefined),
+      customer: compileCustomer(draft),
       expiresMs: compileExpires(draft),
       accepts: acceptedStatuses(draft),
     };

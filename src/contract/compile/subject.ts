@@ -1,5 +1,5 @@
-// What an operation says about its subscriptions: what they are about (`x-ringback-subject`), how long they live
-// (`x-ringback-expires`), and by which statuses an API accepts them. The extensions are Ringback's own, so mistakes in
+// What an operation says about its subscriptions: what they are about (`x-ringback-subject`), whose they are
+// (`x-ringback-customer`), how long they live (`x-ringback-expires`), and by which statuses an API accepts them. The extensions are Ringback's own, so mistakes in
 // them are errors, never guessed at.
 import { isoDurationMs } from '../../core/base/parse-time.ts';
 import { limits } from '../../core/limits/limits.ts';
@@ -15,7 +15,30 @@ import { checkVisible } from './check-expressions.ts';
 import { compileLinks } from './links.ts';
 
 export function compileSubject(draft: DeclaredOperation): Template | undefined {
-  const place = child(draft.place, 'x-ringback-subject');
+  return templateAt(draft, { extension: 'x-ringback-subject', example: '$response.body#/id' });
+}
+
+/** Only the request may say whose it is: a subscription is written before an API answers. */
+export function compileCustomer(draft: DeclaredOperation): Template | undefined {
+  const extension = 'x-ringback-customer';
+  const example = '$request.header.X-Account';
+  const template = templateAt(draft, { extension, example });
+  const late = expressionsOf(template ?? []).find((one) => !isOfRequest(one));
+  const place = child(draft.place, extension);
+  if (late === undefined || place === undefined) return template;
+  const found = `it reads ${printExpression(late)}, expected a part of the request`;
+  throw errorAt(place, 'read the customer', found);
+}
+
+function isOfRequest(expression: Expression): boolean {
+  return 'from' in expression && expression.from === 'request';
+}
+
+function templateAt(
+  draft: DeclaredOperation,
+  { extension, example }: { extension: string; example: string },
+): Template | undefined {
+  const place = child(draft.place, extension);
   if (place === undefined) return undefined;
   const parsed = typeof place.value === 'string' ? parseTemplate(place.value) : undefined;
   const expressions = parsed?.kind === 'parsed' ? expressionsOf(parsed.template) : [];
@@ -23,9 +46,9 @@ export function compileSubject(draft: DeclaredOperation): Template | undefined {
     checkVisible(expressions, place, draft);
     return parsed.template;
   }
-  const expected =
-    'expected a runtime expression such as "$response.body#/id", or a text with expressions in braces';
-  throw errorAt(place, 'read the subject', `it is ${JSON.stringify(place.value)}, ${expected}`);
+  const expected = `expected a runtime expression such as "${example}", or a text with expressions in braces`;
+  const what = extension.slice('x-ringback-'.length);
+  throw errorAt(place, `read the ${what}`, `it is ${JSON.stringify(place.value)}, ${expected}`);
 }
 
 export function compileExpires({ place: operation }: DeclaredOperation): number | undefined {

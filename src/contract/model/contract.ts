@@ -71,6 +71,8 @@ export interface Subscribe {
   takesControls: boolean;
   /** What its subscriptions are about, from request and response. Undefined: they have no subject. */
   subject: Template | undefined;
+  /** Whose its subscriptions are, from the request. Undefined: the request may say so in its settings. */
+  customer: Template | undefined;
   /** How long its subscriptions live, unless they choose an expiry. */
   expiresMs: number | undefined;
   /** The statuses by which an API accepts a request: `201`, `2XX`. Empty: any 2xx. */

@@ -89,6 +89,8 @@ export interface EndedFilter {
   event: string | undefined;
   /** Of the event. */
   subject: string | undefined;
+  /** Of the subscription. */
+  customer: string | undefined;
   /** Bare id. */
   subscription: string | undefined;
   /** A class (`4xx`) or a code (`404`) of the last response. */

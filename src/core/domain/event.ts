@@ -7,6 +7,8 @@ export interface Event {
   name: string;
   /** What it is about, if its publisher says so. */
   subject: string | undefined;
+  /** Only subscriptions of this customer receive it. */
+  customer: string | undefined;
   payload: Uint8Array;
   createdMs: number;
   /** Number of its deliveries; undefined while a large fan-out is in progress. */

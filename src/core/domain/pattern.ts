@@ -1,4 +1,4 @@
-// Names and subjects of events, and the patterns that match names. Each event matches only a few possible patterns,
+// Names, subjects and customers of events, and the patterns that match names. Each event matches only a few possible patterns,
 // so an ordinary index on equality finds the subscribers: no trie, no scan.
 import { limits } from '../limits/limits.ts';
 
@@ -10,6 +10,10 @@ export function isSubject(text: string): boolean {
   return isShortText(text, limits.subjectCharsMax);
 }
 
+export function isCustomer(text: string): boolean {
+  return isShortText(text, limits.customerCharsMax);
+}
+
 /** Any text, except what PostgreSQL cannot store: U+0000 and unpaired surrogates. */
 function isShortText(text: string, most: number): boolean {
   // Counted in code points, as `maxLength` of a schema does. The first comparison bounds the work.
@@ -19,6 +23,8 @@ function isShortText(text: string, most: number): boolean {
 
 export const nameFault = `is not an event name, expected 1 to ${limits.eventNameCharsMax} characters without U+0000`;
 export const subjectFault = `is not a subject, expected 1 to ${limits.subjectCharsMax} characters without U+0000`;
+
+export const customerFault = `is not a customer, expected 1 to ${limits.customerCharsMax} characters without U+0000`;
 
 /** `*`, or a prefix ending in `.*` that matches all names that continue after it. */
 export function isWildcard(pattern: string): boolean {

@@ -7,7 +7,7 @@ import type { Controls } from './controls.ts';
 import { durationMs, instantMs } from '../base/parse-time.ts';
 import { readFilter } from './filter.ts';
 import { limits } from '../limits/limits.ts';
-import { isEventName } from './pattern.ts';
+import { customerFault, isCustomer, isEventName } from './pattern.ts';
 import { fieldIn, type Fault } from '../errors/problem.ts';
 import { signings } from '../secrets/signing-secret.ts';
 
@@ -16,6 +16,8 @@ export interface Choice {
   controls: Partial<Controls>;
   /** Replaces all headers; undefined keeps the present ones. */
   headers: readonly Header[] | undefined;
+  /** Whose it is; null: nobody's in particular. Undefined keeps what it was. */
+  customer?: string | null | undefined;
 }
 
 export type ChoiceReading =
@@ -31,7 +33,7 @@ export function readChoice(input: Readonly<Record<string, unknown>>, at: string)
   for (const [name, value] of Object.entries(input)) {
     const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
     const field = fieldIn(at, name);
-    if (name === 'headers') continue;
+    if (name === 'headers' || name === 'customer') continue;
     if (read === undefined) {
       faults.push({ field, message: 'is not allowed here' });
       continue;
@@ -42,11 +44,16 @@ export function readChoice(input: Readonly<Record<string, unknown>>, at: string)
     else controls = { ...controls, ...part };
   }
   const headers = readHeaders(input['headers'], { field: fieldIn(at, 'headers'), faults });
+  const customer = readCustomer(input['customer'], { field: fieldIn(at, 'customer'), faults });
   if (faults.length > 0) return { kind: 'faulty', faults };
   const headerNames = headers && namesOf(headers);
   return {
     kind: 'choice',
-    choice: { controls: headers === undefined ? controls : { ...controls, headerNames }, headers },
+    choice: {
+      controls: headers === undefined ? controls : { ...controls, headerNames },
+      headers,
+      customer,
+    },
   };
 }
 
@@ -143,6 +150,19 @@ function readHeaders(
   const reading = readCallbackHeaders(value, field);
   if (reading.kind === 'headers') return reading.headers;
   faults.push(...reading.faults);
+  return undefined;
+}
+
+function readCustomer(
+  value: unknown,
+  { field, faults }: { field: string; faults: Fault[] },
+): string | null | undefined {
+  if (value === undefined || value === null) return value;
+  if (typeof value === 'string' && isCustomer(value)) return value;
+  faults.push({
+    field,
+    message: typeof value === 'string' ? customerFault : `is ${show(value)}, expected a text`,
+  });
   return undefined;
 }
 

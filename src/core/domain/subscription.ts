@@ -63,6 +63,8 @@ export interface Subscription {
   state: SubscriptionState;
   /** What it is about: it receives only events with this subject. Undefined: events of any subject. */
   subject: string | undefined;
+  /** Whose it is: it receives events of this customer, and events of none. */
+  customer: string | undefined;
   callbacks: readonly Callback[];
   /** Signing secrets, sealed (seal.ts). */
   secrets: Uint8Array;

@@ -147,6 +147,8 @@ export const limits = {
   eventNameCharsMax: 256,
   /** Code points of a subject. */
   subjectCharsMax: 256,
+  /** Code points of the name of a customer. */
+  customerCharsMax: 128,
   /** The longest time that a document may let a subscription live (`x-ringback-expires`). */
   expiresMaxMs: 3_650 * 24 * 60 * 60_000,
   /** How long a subscription with a subject lives, unless it says otherwise. */
@@ -210,6 +212,8 @@ export const limits = {
   searchRowsMin: 64,
   searchRowsMax: 1_024,
   searchRangesMax: 64,
+  /** A search that names more lanes checks each match instead. */
+  searchLanesMax: 256,
   /** Cost of one index probe, in rows examined. */
   indexProbeRows: 10,
   /**

@@ -7,6 +7,8 @@ import { readId, withoutPrefix, withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { endOfTurn } from '../../core/base/end-of-turn.ts';
 import {
+  customerFault,
+  isCustomer,
   isEventName,
   isSubject,
   nameFault,
@@ -36,6 +38,8 @@ export interface NewEvent {
   name: string;
   /** What it is about. */
   subject?: string | undefined;
+  /** Only subscriptions of this customer receive it. */
+  customer?: string | undefined;
   /** Parsed, for the check. */
   value: unknown;
   /** As published; stored and sent unchanged. */
@@ -98,9 +102,9 @@ export async function publish(
     appNo: app.no,
     contract: validation.contract.title,
     events: events.map((event) => {
-      const { name, subject, payload } = event;
+      const { name, subject, customer, payload } = event;
       const skipped = misfits?.has(event) === true ? undefined : skips?.get(event);
-      return { id: context.newId(), name, subject, payload, skipped };
+      return { id: context.newId(), name, subject, customer, payload, skipped };
     }),
     audience,
     trace: withHops(hops, call.trace && printTrace(call.trace)),
@@ -136,7 +140,9 @@ async function misfitsOf(
   if (found === undefined || found.contract !== contract.title) return misfits;
   const { operation } = found;
   for (const [event, callbacks] of skips) {
-    const isOther = event.subject !== undefined && event.subject !== found.subject;
+    const isOther =
+      (event.subject !== undefined && event.subject !== found.subject && !lacksSubject(found)) ||
+      (event.customer !== undefined && event.customer !== found.customer);
     const patterns = patternsFor(event.name);
     const definitions = found.callbacks
       .filter(
@@ -147,7 +153,7 @@ async function misfitsOf(
     const isSkipped = (definition: string): boolean =>
       callbacks.some((one) => one.operation === operation && one.definition === definition);
     const isReached = definitions.length === 0 || !definitions.every(isSkipped);
-    if (isReached || (isOther && !lacksSubject(found))) continue;
+    if (isReached || isOther) continue;
     const faults = faultsFor(contract, { operation, definitions }, event.value);
     misfits.set(
       event,
@@ -375,12 +381,16 @@ function contractOf(
   title: string | undefined,
 ): Contract | Problem {
   let found: Contract | undefined;
-  for (const { name, subject, at } of events) {
+  for (const { name, subject, customer, at } of events) {
     const fault = faultOfName(name);
     if (fault !== undefined) return refusedEvent(name, `it ${fault}`, { at, fault });
     if (subject !== undefined && !isSubject(subject)) {
       const wrong = { at, field: 'subject', fault: subjectFault };
       return refusedEvent(name, `its subject ${subjectFault}`, wrong);
+    }
+    if (customer !== undefined && !isCustomer(customer)) {
+      const wrong = { at, field: 'customer', fault: customerFault };
+      return refusedEvent(name, `its customer ${customerFault}`, wrong);
     }
     const choice = chooseContract(contracts, { event: name, title });
     if (choice.kind === 'none') {

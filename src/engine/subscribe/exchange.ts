@@ -41,7 +41,7 @@ import {
   type SubscribeChoice,
 } from './controls.ts';
 import { quotaExceeded } from './subscribe.ts';
-import { expiryFor, readSubject } from './subject.ts';
+import { customerFor, expiryFor, readSubject } from './subject.ts';
 import { acceptUrl, findTargets, isAbsent, targetRefused, type TargetDeps } from './targets.ts';
 
 /** A request for an operation with callbacks, on its way to the API. */
@@ -67,6 +67,7 @@ export interface ApiAnswer {
 /** A request that may make a subscription. */
 interface Plan {
   choice: SubscribeChoice;
+  customer: string | undefined;
   /** With a place for each callback that only the answer can complete. */
   callbacks: readonly Callback[];
   headers: readonly DeclaredHeader[];
@@ -306,7 +307,7 @@ interface Making {
 
 function newSubscription(context: Context, { call, plan, id, subject }: Making): NewSubscription {
   const { app, contract, operation } = call;
-  const { choice, callbacks, headers: declared } = plan;
+  const { choice, customer, callbacks, headers: declared } = plan;
   const owner = { appId: app.id, subscriptionId: id };
   const secret = newSecret(context.world, choice.controls.signing);
   const expiresMs = expiryFor(roleOf(call), subject, context.store.nowMs());
@@ -318,6 +319,7 @@ function newSubscription(context: Context, { call, plan, id, subject }: Making):
     callbacks,
     secrets: sealSecrets(context, owner, [secret]),
     subject,
+    customer,
     ...choose(context, {
       app,
       subscriptionId: id,
@@ -353,7 +355,8 @@ async function planOf(context: Context, call: ExchangeCall): Promise<Plan | unde
     .toSorted((a, b) => (order.get(a.definition) ?? 0) - (order.get(b.definition) ?? 0))
     .map((one, position) => ({ ...one, position }));
   const kept = narrow(callbacks, choice.events);
-  return { choice, callbacks: kept, headers: found.headers, waiting };
+  const customer = customerFor(roleOf(call), choice, { ...exchange, method: operation.method });
+  return { choice, customer, callbacks: kept, headers: found.headers, waiting };
 }
 
 function readsAnswer({ target = [], event, additions }: CallbackDefinition): boolean {

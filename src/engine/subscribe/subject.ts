@@ -1,9 +1,10 @@
-// What a subscription is about, and when it ends by itself, as its operation says.
+// What a subscription is about, whose it is, and when it ends by itself, as its operation says.
 import type { ExpressionInput } from '../../contract/expression/evaluate.ts';
 import { expressionsOf, type Template } from '../../contract/expression/template.ts';
 import type { Subscribe } from '../../contract/model/contract.ts';
 import { fieldOf } from '../../contract/model/variants.ts';
-import { isSubject, subjectFault } from '../../core/domain/pattern.ts';
+import { customerFault, isCustomer, isSubject, subjectFault } from '../../core/domain/pattern.ts';
+import type { Choice } from '../../core/domain/read-controls.ts';
 import { invalidRequest } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { textsOf } from './additions.ts';
@@ -34,6 +35,30 @@ export function requiredSubject(
   const field = first === undefined ? 'body' : fieldOf(first);
   const message = `gives no subject for the subscription: ${reading.reason}`;
   throw invalidRequest([{ field, message }]);
+}
+
+/**
+ * Whose the subscription is: what its settings say, or else the operation. Throws if neither the settings nor the request
+ * has what the operation reads: the subscription would receive the events of all customers.
+ */
+export function customerFor(
+  { customer: template }: Pick<Subscribe, 'customer'>,
+  { customer: chosen }: Pick<Choice, 'customer'>,
+  exchange: ExpressionInput,
+): string | undefined {
+  if (template === undefined) return chosen ?? undefined;
+  const found = textsOf(template, exchange);
+  const texts = found.kind === 'unresolved' ? [] : found.texts;
+  const [customer = '', ...others] = texts;
+  const isOther = typeof chosen === 'string' && chosen !== customer;
+  if (isCustomer(customer) && others.length === 0 && !isOther) return customer;
+  const [first] = expressionsOf(template);
+  const reason =
+    found.kind === 'unresolved' ? found.reason : `${JSON.stringify(customer)} ${customerFault}`;
+  const message = isOther
+    ? `names another customer than x-ringback, expected ${JSON.stringify(chosen)}`
+    : `gives no customer for the subscription: ${reason}`;
+  throw invalidRequest([{ field: first === undefined ? 'body' : fieldOf(first), message }]);
 }
 
 /** Undefined: it never ends by itself. */

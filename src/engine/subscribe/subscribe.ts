@@ -28,7 +28,7 @@ import {
   narrow,
   withExpiry,
 } from './controls.ts';
-import { expiryFor, requiredSubject } from './subject.ts';
+import { customerFor, expiryFor, requiredSubject } from './subject.ts';
 import { makeCallbacks } from './targets.ts';
 
 export interface SubscribeCall {
@@ -65,7 +65,9 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
     return { id: undefined, answer: plainAnswer(call, await replaceByNothing(context, call)) };
   }
   const callbacks = narrow(made.callbacks, choice.events);
-  const subject = requiredSubject(role, { ...exchange, method: operation.method });
+  const asked = { ...exchange, method: operation.method };
+  const subject = requiredSubject(role, asked);
+  const customer = customerFor(role, choice, asked);
   const expiresMs = expiryFor(role, subject, store.nowMs());
   const secrets = sealSecrets({ ring, world }, { appId: app.id, subscriptionId: id }, [secret]);
   const result = await store.edit('subscribe', {
@@ -78,6 +80,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
       secrets,
       resource: call.resource,
       subject,
+      customer,
       ...choose(context, {
         app,
         subscriptionId: id,

@@ -91,7 +91,8 @@ export async function changeSubscription(
     const { id: subscriptionId } = subscription;
     const chosen = choose(context, { app, subscriptionId, choice, before: subscription });
     const secrets = chosen && secretsFor(context, { app, subscription, controls: chosen.controls });
-    return { result: undefined, edits: { state, urls, events, secrets, chosen } };
+    const { customer } = choice;
+    return { result: undefined, edits: { state, urls, events, secrets, customer, chosen } };
   }).then(({ subscription }) => subscription);
 }
 

@@ -81,12 +81,12 @@ export class SystemEvents {
   }
 
   /** `taken`: another node has published it, which is fine. */
-  async #publish({ no, appNo, name, payload }: WaitingNotice): Promise<void> {
+  async #publish({ no, appNo, name, customer, payload }: WaitingNotice): Promise<void> {
     const { store, newId, changes } = this.#deps;
     const result = await store.edit('publish', {
       appNo,
       contract: '',
-      events: [{ id: newId(), name, payload: Buffer.from(payload) }],
+      events: [{ id: newId(), name, customer, payload: Buffer.from(payload) }],
       audience: { kind: 'everyone' },
       idempotency: undefined,
       notice: no,

@@ -31,7 +31,7 @@ export interface Idempotency {
 
 /**
  * Who receives an event: all callbacks that match its name and subject; all that match its name, whatever their
- * subject; those of one subscription, or every callback of it (a ping).
+ * subject; those of one subscription, or every callback of it (a ping). An event of a customer reaches none of others.
  */
 export type Audience =
   | { kind: 'everyone' }
@@ -86,6 +86,7 @@ export interface NewEvent {
   id: string;
   name: string;
   subject?: string | undefined;
+  customer?: string | undefined;
   payload: Uint8Array;
   /** It creates no deliveries for these, now or by a fan-out. Undefined: there are none. */
   skipped?: readonly SkippedCallback[] | undefined;
@@ -215,6 +216,8 @@ export interface EventFilter {
   /** A name, or a pattern; `*` matches any. */
   name: string | undefined;
   subject?: string | undefined;
+  /** Of the event, or of the subscription of a delivery. */
+  customer?: string | undefined;
   /** Publish time, taken from the id: from `fromMs`, before `untilMs`. */
   fromMs?: number | undefined;
   untilMs?: number | undefined;
@@ -236,6 +239,8 @@ export interface Delivery extends DeliveryName {
   /** Of the event. */
   subject: string | undefined;
   subscription: string;
+  /** Of the subscription. */
+  customer: string | undefined;
   callback: { position: number; label: string; method: string; url: string };
   state: DeliveryState;
   attempts: number;
@@ -384,6 +389,8 @@ export interface WaitingNotice {
   no: number;
   appNo: number;
   name: string;
+  /** Of the subscription that it is about. */
+  customer: string | undefined;
   payload: string;
 }
 

@@ -115,6 +115,7 @@ export interface NewSubscription {
    */
   resource?: string | undefined;
   subject?: string | undefined;
+  customer?: string | undefined;
   /**
    * Makes it unconfirmed: no publish finds it before `confirmSubscription`, and it ends at this time without. Such a
    * subscription names its resource when it is confirmed, because only then may it replace another.
@@ -252,6 +253,8 @@ export interface Edits
       /** Replaces the patterns of a callback. */
       events?: readonly { position: number; events: readonly string[] }[];
       secrets: Uint8Array | undefined;
+      /** Null: none from now on. */
+      customer?: string | null | undefined;
       /** Replaces all controls, with the sealed headers that belong to them. */
       chosen?: { controls: Controls; headers: Uint8Array | undefined } | undefined;
     };
@@ -301,6 +304,7 @@ export interface Reads
       /** Only subscriptions with a callback whose URL contains this text, ignoring case. */
       url?: string | undefined;
       subject?: string | undefined;
+      customer?: string | undefined;
     };
     output: Page<Subscription>;
   };

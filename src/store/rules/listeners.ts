@@ -9,6 +9,7 @@ import { decodeFilter } from '../../core/domain/controls.ts';
 import { lacksSubject, type Subscription } from '../../core/domain/subscription.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { type Row, integer, maybe, text } from '../sql/row.ts';
+import type { Owner } from './pattern-keys.ts';
 
 /**
  * A callback that matches an event, and the lane of its deliveries. The filters that apply are
@@ -22,13 +23,15 @@ export interface Listener {
 }
 
 /**
- * Whether an event is about another subject than the subscription that it is addressed to. Only the API that
- * answered its request knows the id of a subscription whose subject is still to come, and it knows the subject, too.
+ * Whether an event is about another subject than the subscription that it is addressed to, or of another customer. Only
+ * the API that answered its request knows the id of a subscription whose subject is still to come, and it knows the
+ * subject, too.
  */
 export function isOfOther(
-  { subject }: { subject?: string | undefined },
-  addressed: Pick<Subscription, 'id' | 'subject'>,
+  { subject, customer }: Partial<Owner>,
+  addressed: Pick<Subscription, 'id' | 'subject' | 'customer'>,
 ): boolean {
+  if (customer !== undefined && customer !== addressed.customer) return true;
   return subject !== undefined && !lacksSubject(addressed) && subject !== addressed.subject;
 }
 

@@ -75,6 +75,7 @@ export function toSubscription(row: Row, callbackRows: readonly Row[]): Subscrip
     operation: text(row, 'operation'),
     state: stateOf(row),
     subject: maybe(text, row, 'subject'),
+    customer: maybe(text, row, 'customer'),
     callbacks: callbackRows.map(toCallback),
     secrets: ownBytes(row, 'secrets'),
     controls: toControls(row),

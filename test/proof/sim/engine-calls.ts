@@ -77,7 +77,8 @@ export async function change(
 
 export async function replayIn({ context }: Engine, request: Replaying): Promise<string> {
   const { key, state, event, subscriberId, ratePerSecond } = request;
-  const anything = { subject: undefined, status: undefined, error: undefined };
+  const owner = { subject: undefined, customer: undefined };
+  const anything = { ...owner, status: undefined, error: undefined };
   const always = { fromMs: undefined, untilMs: undefined };
   const { id } = await createReplay(context, context.defaultApp, {
     filter: { state, event, subscriberId, ...anything, ...always },

@@ -14,7 +14,7 @@ import {
   type FoundListener,
   type KnownRules,
 } from '../../rules/listeners.ts';
-import { matchingKeys, passedByKeys, type Matching } from '../../rules/subject-keys.ts';
+import { matchingKeys, passedByKeys, type Matching } from '../../rules/pattern-keys.ts';
 import { readPatterns } from '../../sql/pattern-list.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
@@ -174,7 +174,7 @@ async function findAllListeners(
       lane: { ...of.lane },
     }));
     if (version === undefined || !listeners.every(isPlain)) continue;
-    if (missing.has(i) || one.subject !== undefined) continue;
+    if (missing.has(i) || one.subject !== undefined || one.customer !== undefined) continue;
     cache?.learn(nameKey(one), { appNo: one.appNo, version, listeners });
   }
   return { found: found.map((listeners) => [...listeners.values()]), missing };
@@ -188,8 +188,9 @@ function isPlain({ filteredBy, lane }: FoundListener): boolean {
   return filteredBy === undefined && !lane.ordered;
 }
 
-export function nameKey({ appNo, contract, name, subject, audience }: PublishedName): string {
-  return JSON.stringify([appNo, contract, name, audience, subject]);
+export function nameKey(published: PublishedName): string {
+  const { appNo, contract, name, subject, customer, audience } = published;
+  return JSON.stringify([appNo, contract, name, audience, subject, customer]);
 }
 
 export interface MatchedListener extends Listener {

@@ -11,7 +11,12 @@ import {
   printSkipped,
   rulesIn,
 } from '../../rules/listeners.ts';
-import { matchingKeys, matchingPatterns } from '../../rules/subject-keys.ts';
+import {
+  matchingKeys,
+  matchingPatterns,
+  ownersNamed,
+  type Owner,
+} from '../../rules/pattern-keys.ts';
 import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import type { InsertLeases } from '../../rules/offer-slots.ts';
@@ -39,28 +44,29 @@ import { leaveNotices } from '../shared/notices.ts';
 
 export const publishSql = {
   addressed: `
-    select no, id, app, filter, subject, confirm_by_ms from subscription
+    select no, id, app, filter, subject, customer, confirm_by_ms from subscription
     where id = any($1::text[]) and state <> 'ended'`,
   // The caller confirms these and tries again, so a limit is fine. With it the planner cannot join all of them.
   unconfirmed: `
-    select x.i, found.id from unnest($1::int[], $2::bigint[], $3::text[], $4::text[])
-      as x (i, app, contract, subject)
+    select x.i, found.id from unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::text[])
+      as x (i, app, contract, subject, customer)
     cross join lateral (
       select id from subscription
       where app = x.app and subject = x.subject and contract = x.contract
         and subject is not null and confirm_by_ms is not null and state <> 'ended'
+        and (x.customer is null or customer = x.customer)
       limit 64) found`,
   // Waits for another node that is handling an entry, and then finds it gone.
   leaveInbox: 'delete from inbox where no = any($1::bigint[]) returning no',
   // All payloads as one value: as array elements each would be sent as text of twice its length.
   events: `
     insert into event
-      (id, app, name, slice, created_ms, deliveries, payload, trace, subject, skipped)
+      (id, app, name, slice, created_ms, deliveries, payload, trace, subject, customer, skipped)
     select id, app, name, slice, $8::bigint, deliveries,
-      substring($9::bytea from 1 + start for bytes), trace, subject, skipped
+      substring($9::bytea from 1 + start for bytes), trace, subject, customer, skipped
     from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::text[], $7::int[],
-      $10::int[], $11::text[], $12::text[])
-      as x (id, app, name, slice, deliveries, trace, start, bytes, subject, skipped)
+      $10::int[], $11::text[], $12::text[], $13::text[])
+      as x (id, app, name, slice, deliveries, trace, start, bytes, subject, skipped, customer)
     where ${areListenersUnchanged}`,
   fanOuts: `
     insert into fanout (event, app, contract, version, names)
@@ -137,12 +143,11 @@ function isPlain({ idempotency, inbox, notice }: Publish): boolean {
 }
 
 /** An event that is about to be inserted. */
-interface Draft extends Skipping {
+interface Draft extends Skipping, Owner {
   id: string;
   appNo: number;
   contract: string;
   name: string;
-  subject: string | undefined;
   audience: Audience;
   payload: Uint8Array;
   trace: string | undefined;
@@ -156,9 +161,10 @@ function draft(call: Publish, found: FoundForCall | undefined): Draft[] | undefi
   if (found === undefined || 'kind' in found) return undefined;
   return events.map((event, i) => {
     const subject = event.subject ?? found.subject;
+    const customer = event.customer ?? found.customer;
     const { skipped } = event;
     const listeners = found.listeners[i];
-    return { ...event, subject, audience, appNo, contract, trace, listeners, skipped };
+    return { ...event, subject, customer, audience, appNo, contract, trace, listeners, skipped };
   });
 }
 
@@ -175,8 +181,8 @@ function accepted(events: readonly Draft[]): Accepted[] {
 
 type Refusal = Extract<Published, { kind: 'not_found' | 'unconfirmed' | 'subject_missing' }>;
 
-/** `listeners`: of each event; `subject`: of the addressed subscription. */
-type FoundForCall = Refusal | { listeners: FilteredListeners[]; subject: string | undefined };
+/** `listeners`: of each event. The owner is that of the addressed subscription. */
+type FoundForCall = Refusal | ({ listeners: FilteredListeners[] } & Owner);
 
 interface FoundListeners {
   /** For each call. */
@@ -225,33 +231,32 @@ async function findListeners(
         const at = places[i] ?? -1;
         return isMany[at] === true ? undefined : filterListeners(matched[at] ?? [], payload);
       });
-      return { listeners, subject: undefined };
+      return { listeners, subject: undefined, customer: undefined };
     }
     const addressee = addressed.get(index);
     if (addressee === undefined) return { kind: 'not_found' };
-    const { no, subject, isUnconfirmed } = addressee;
+    const { no, subject, customer, isUnconfirmed } = addressee;
     if (isUnconfirmed) return { kind: 'unconfirmed', ids: [audience.id] };
     const all = ofOne.get(no) ?? [];
     const isPing = audience.kind === 'all_callbacks';
     const listeners = events.map((event) => (isPing ? all : listenersOf(all, event, addressee)));
-    return { listeners, subject };
+    return { listeners, subject, customer };
   });
   return { found: foundForCalls, sure };
 }
 
 function publishedName(
   { appNo, contract, audience }: Publish,
-  { name, subject }: Publish['events'][number],
+  { name, subject, customer }: Publish['events'][number],
 ): PublishedName {
-  return { appNo, contract, name, subject, audience: audience.kind };
+  return { appNo, contract, name, subject, customer, audience: audience.kind };
 }
 
 /** By the index of the call: ids of unconfirmed subscriptions with a subject of its events. */
 async function findUnconfirmed(tx: Tx, calls: readonly Publish[]): Promise<Map<number, string[]>> {
   const named = calls.flatMap(({ appNo, contract, audience, events }, i) => {
     if ('id' in audience) return [];
-    const subjects = new Set(events.flatMap(({ subject }) => subject ?? []));
-    return [...subjects].map((subject) => ({ i, appNo, contract, subject }));
+    return ownersNamed(events).map((owner) => ({ i, appNo, contract, ...owner }));
   });
   if (named.length === 0) return new Map();
   const rows = await tx.query(publishSql.unconfirmed, [
@@ -259,6 +264,7 @@ async function findUnconfirmed(tx: Tx, calls: readonly Publish[]): Promise<Map<n
     named.map(({ appNo }) => appNo),
     named.map(({ contract }) => contract),
     named.map(({ subject }) => subject),
+    named.map(({ customer }) => customer ?? null),
   ]);
   const byCall = Map.groupBy(rows, (row) => integer(row, 'i'));
   return new Map([...byCall].map(([i, found]) => [i, found.map((row) => text(row, 'id'))]));
@@ -277,10 +283,9 @@ function listenersOf(
   return all.filter(({ patterns }) => patterns.some((pattern) => hearing.includes(pattern)));
 }
 
-interface Addressee {
+interface Addressee extends Owner {
   no: number;
   id: string;
-  subject: string | undefined;
   isUnconfirmed: boolean;
   rules: Rules | undefined;
 }
@@ -296,10 +301,13 @@ async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<num
       if (!('id' in audience)) return [];
       const row = known.get(`${appNo} ${audience.id}`);
       if (row === undefined) return [];
-      const subject = maybe(text, row, 'subject');
+      const owner = {
+        subject: maybe(text, row, 'subject'),
+        customer: maybe(text, row, 'customer'),
+      };
       const isUnconfirmed = row['confirm_by_ms'] !== null;
       const no = integer(row, 'no');
-      const addressee = { no, id: audience.id, subject, isUnconfirmed, rules: rulesIn(row) };
+      const addressee = { no, id: audience.id, ...owner, isUnconfirmed, rules: rulesIn(row) };
       return [[index, addressee] as const];
     }),
   );
@@ -351,6 +359,7 @@ async function write(
     payloads.map(({ byteLength }) => byteLength),
     events.map(({ subject }) => subject ?? null),
     events.map(({ skipped }) => printSkipped(skipped)),
+    events.map(({ customer }) => customer ?? null),
   ]);
   const many = events.filter(({ listeners }) => listeners === undefined);
   const begun =
@@ -360,8 +369,8 @@ async function write(
           many.map(({ id }) => id),
           many.map(({ appNo }) => appNo),
           many.map(({ contract }) => contract),
-          many.map(({ name, subject, audience }) =>
-            JSON.stringify(matchingKeys({ name, subject, audience: audience.kind })),
+          many.map(({ name, subject, customer, audience }) =>
+            JSON.stringify(matchingKeys({ name, subject, customer, audience: audience.kind })),
           ),
         ]);
   const deliveries = events.flatMap(({ id, appNo, listeners = [] }, index): NewDelivery[] =>

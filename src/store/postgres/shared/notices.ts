@@ -7,9 +7,10 @@ import type { Tx } from '../connection/tx.ts';
 export const manyNoticesSql = {
   // In the order in which they are published.
   insert: `
-    insert into notice (app, name, payload, created_ms)
-    select app, name, payload, $4::bigint
-    from unnest($1::bigint[], $2::text[], $3::text[]) with ordinality as x (app, name, payload, i)
+    insert into notice (app, name, payload, created_ms, customer)
+    select app, name, payload, $4::bigint, customer
+    from unnest($1::bigint[], $2::text[], $3::text[], $5::text[]) with ordinality
+      as x (app, name, payload, customer, i)
     order by i`,
   // Waits for another node that is publishing a notice, and then finds it gone.
   leave: 'delete from notice where no = any($1::bigint[]) returning no',
@@ -31,6 +32,7 @@ async function writeNotices(tx: Tx, notices: readonly NewNotice[], nowMs: number
     notices.map(({ name }) => name),
     notices.map(({ payload }) => payload),
     nowMs,
+    notices.map(({ customer }) => customer ?? null),
   ]);
 }
 

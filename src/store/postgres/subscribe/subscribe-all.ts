@@ -8,7 +8,7 @@ import { planLanes } from '../../../core/domain/lane-plan.ts';
 import { intervalOf } from '../../../core/domain/rate-limit.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
-import { keysOf } from '../../rules/subject-keys.ts';
+import { keysOf } from '../../rules/pattern-keys.ts';
 import { filteredCode } from '../../verbs/subscriptions/apply-controls.ts';
 import { laneState } from '../../verbs/subscriptions/arrange-lanes.ts';
 import { writePatterns } from '../../sql/pattern-list.ts';
@@ -38,18 +38,19 @@ export const subscribeAllSql = {
       select x.*, row_number() over (partition by x.app order by x.i) as choice
       from unnest($1::text[], $2::bigint[], $3::bytea[], $4::text[], $5::text[], $6::bytea[],
         $7::text[], $8::text[], $9::int[], $10::bigint[], $11::bytea[], $12::bigint[],
-        $14::text[], $15::bigint[], $16::text[], $17::int[])
+        $14::text[], $15::bigint[], $16::text[], $17::int[], $18::text[])
         with ordinality as x (id, app, key, contract, operation, secrets, settings, filter,
-          ordered, expires_ms, headers, quota, subject, confirm_by_ms, request_id, answer_status, i)
+          ordered, expires_ms, headers, quota, subject, confirm_by_ms, request_id, answer_status,
+          customer, i)
       where x.key is null or x.id = (
         select idem.result from idem where idem.app = x.app and idem.key = x.key)),
     made as (
       insert into subscription (id, app, contract, operation, secrets, settings, filter, ordered,
         expires_ms, headers, version, created_ms, subject, confirm_by_ms, request_id, answer_status,
-        state)
+        customer, state)
       select asked.id, asked.app, contract, operation, secrets, asked.settings, filter, ordered,
         expires_ms, headers, app.version + choice, $13::bigint, asked.subject, confirm_by_ms,
-        request_id, answer_status,
+        request_id, answer_status, asked.customer,
         case when confirm_by_ms is null then 'active' else 'paused' end
       from asked join app on app.no = any (array[asked.app])
       where app.subscriptions + choice <= coalesce(
@@ -219,6 +220,7 @@ async function createSubscriptions(
     asked.map(({ confirmByMs }) => confirmByMs ?? null),
     asked.map(({ exchange }) => exchange?.requestId ?? null),
     asked.map(({ exchange }) => exchange?.status ?? null),
+    asked.map(({ customer }) => customer ?? null),
   ]);
   return versionsIn(rows);
 }
@@ -291,15 +293,16 @@ async function createCallbacks(tx: Tx, asked: readonly Asked[]): Promise<unknown
 /** From the version of its subscription on, publishes find each active callback. */
 export async function createPatterns(
   tx: Tx,
-  found: readonly Pick<Asked, 'id' | 'contract' | 'subject' | 'callbacks' | 'controls'>[],
+  found: readonly Omit<NewSubscription, 'secrets'>[],
 ): Promise<unknown> {
-  const patterns = found.flatMap(({ id, contract, subject, callbacks, controls }) =>
+  const patterns = found.flatMap(({ id, contract, subject, customer, callbacks, controls }) =>
     callbacks.filter(isActive).flatMap(({ position, events }) =>
       events.flatMap((pattern) => {
         // Ringback's own events belong to no contract.
         const of = pattern.startsWith(ownPrefix) ? '' : contract;
         const filtered = filteredCode(controls?.filter);
-        return keysOf(pattern, subject).map((key) => ({ id, position, of, key, filtered }));
+        const keys = keysOf(pattern, { subject, customer });
+        return keys.map((key) => ({ id, position, of, key, filtered }));
       }),
     ),
   );

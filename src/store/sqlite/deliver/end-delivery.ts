@@ -4,7 +4,7 @@ import type { DeliveryName } from '../../../core/domain/delivery.ts';
 import type { Owner } from '../../statistics/transaction-facts.ts';
 import { type Row, integer, one } from '../../sql/row.ts';
 import { type EndState, endStates } from '../../sql/end-states.ts';
-import { type DeadDelivery, noticesOfDead, writeNotice } from '../../verbs/shared/notices.ts';
+import { type DeadDelivery, insertNotice, noticesOfDead } from '../../verbs/shared/notices.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
 
 export const endDeliverySql = {
@@ -58,7 +58,8 @@ export type NoticeDead = (dead: readonly DeadDelivery[], nowMs: number) => void;
 export function prepareNoticeDead(db: DatabaseSync): NoticeDead {
   const runScript = prepareScripts(db);
   return (dead, nowMs) => {
-    for (const notice of runScript(noticesOfDead(dead, nowMs)))
-      runScript(writeNotice(notice, nowMs));
+    for (const notice of runScript(noticesOfDead(dead, nowMs))) {
+      runScript(insertNotice(notice, nowMs));
+    }
   };
 }

@@ -13,7 +13,7 @@ import {
   type FoundListener,
   type KnownRules,
 } from '../../rules/listeners.ts';
-import { anySubjectBounds, matchingPatterns } from '../../rules/subject-keys.ts';
+import { anySubjectBounds, matchingPatterns } from '../../rules/pattern-keys.ts';
 import { readPatterns } from '../../sql/pattern-list.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';

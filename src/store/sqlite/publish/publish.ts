@@ -11,7 +11,13 @@ import {
   printSkipped,
   rulesIn,
 } from '../../rules/listeners.ts';
-import { matchingKeys, passedByKeys, type Matching } from '../../rules/subject-keys.ts';
+import {
+  matchingKeys,
+  ownersNamed,
+  passedByKeys,
+  type Matching,
+  type Owner,
+} from '../../rules/pattern-keys.ts';
 import { printResult, readResult, type EarlierRequest } from '../../verbs/shared/idempotency.ts';
 import type { EditInput, EditOutput, Idempotency } from '../../port/store.ts';
 import { bytes, integer, text, maybe, one } from '../../sql/row.ts';
@@ -26,18 +32,19 @@ import { prepareFilters, prepareMatch, prepareSkips, type Match } from './match.
 export const publishSql = {
   event: `
     insert into event
-      (id, app, name, slice, created_ms, deliveries, payload, trace, subject, skipped)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      (id, app, name, slice, created_ms, deliveries, payload, trace, subject, customer, skipped)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   fanOut: `
     insert into fanout (event, app, contract, version, names)
     select ?, no, ?, version, ? from app where no = ?`,
   subscription: `
-    select no, filter, subject, confirm_by_ms from subscription
+    select no, filter, subject, customer, confirm_by_ms from subscription
     where id = ? and app = ? and state <> 'ended'`,
   unconfirmed: `
     select id from subscription
-    where app = ? and subject = ? and contract = ? and subject is not null
+    where app = :app and subject = :subject and contract = :contract and subject is not null
       and confirm_by_ms is not null and state <> 'ended'
+      and (:customer is null or customer = :customer)
     limit 64`,
   findKey: 'select print, result, created_ms from idem where app = ? and key = ?',
   keepKey: `
@@ -71,8 +78,11 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
       const row = subscription.get(audience.id, appNo);
       if (row === undefined) return { kind: 'not_found' };
       if (row['confirm_by_ms'] !== null) return { kind: 'unconfirmed', ids: [audience.id] };
-      const subject = maybe(text, row, 'subject');
-      addressed = { no: integer(row, 'no'), id: audience.id, subject, rules: rulesIn(row) };
+      const owner = {
+        subject: maybe(text, row, 'subject'),
+        customer: maybe(text, row, 'customer'),
+      };
+      addressed = { no: integer(row, 'no'), id: audience.id, ...owner, rules: rulesIn(row) };
     } else {
       const refused = refusedSubject(input, context.memo);
       if (refused !== undefined) return refused;
@@ -100,8 +110,9 @@ function prepareSubjectCheck(
     return found;
   };
   return ({ appNo, contract, audience, events }, memo) => {
-    const named = new Set(events.flatMap(({ subject }) => subject ?? []));
-    const rows = [...named].flatMap((subject) => unconfirmed.all(appNo, subject, contract));
+    const rows = ownersNamed(events).flatMap(({ subject, customer = null }) =>
+      unconfirmed.all({ app: appNo, subject, contract, customer }),
+    );
     if (rows.length > 0) return { kind: 'unconfirmed', ids: rows.map((row) => text(row, 'id')) };
     if (audience.kind !== 'everyone' || !hasSubjects(appNo, contract, memo)) return undefined;
     const passingBy = events.find((event) => {
@@ -111,10 +122,9 @@ function prepareSubjectCheck(
   };
 }
 
-interface Addressee {
+interface Addressee extends Owner {
   no: number;
   id: string;
-  subject: string | undefined;
   rules: Rules | undefined;
 }
 
@@ -134,8 +144,8 @@ function prepareAccept(db: DatabaseSync, match: Match): Accept {
     { appNo, contract }: Addressed,
     memo: PublishMemo,
   ): readonly Listener[] | undefined => {
-    const { name, subject, audience } = event;
-    const question = JSON.stringify([appNo, contract, name, subject, audience]);
+    const { name, subject, customer, audience } = event;
+    const question = JSON.stringify([appNo, contract, name, subject, audience, customer]);
     if (memo.listeners.has(question)) return memo.listeners.get(question);
     const found = match.everyone({ appNo, contract, keys: matchingKeys(event) }, memo.lanes);
     // Counted before filtering: applying that many filters is also the work of a fan-out.
@@ -168,12 +178,13 @@ function prepareAccept(db: DatabaseSync, match: Match): Accept {
     const { id, name, payload, skipped } = event;
     const { appNo, contract, addressed, trace = null } = input;
     const subject = event.subject ?? addressed?.subject ?? null;
+    const customer = event.customer ?? addressed?.customer ?? null;
     const matching = listenersOf(event, input, context.memo);
     const listeners = matching && withoutSkipped(matching, skipped);
     const deliveries = listeners?.length;
     const slice = takeSlice({ event: id, rows: 1 + (deliveries ?? 0) }, context);
     const values = [id, appNo, name, slice, context.nowMs, deliveries ?? null, payload] as const;
-    insert.run(...values, trace, subject, printSkipped(skipped));
+    insert.run(...values, trace, subject, customer, printSkipped(skipped));
     if (listeners === undefined) {
       fanOut.run(id, contract, JSON.stringify(matchingKeys(matchingOf(event, input))), appNo);
     }
@@ -185,10 +196,10 @@ function prepareAccept(db: DatabaseSync, match: Match): Accept {
 }
 
 function matchingOf(
-  { name, subject }: NewEvent,
+  { name, subject, customer }: NewEvent,
   { audience }: Pick<Publish, 'audience'>,
 ): Matching {
-  return { name, subject, audience: audience.kind };
+  return { name, subject, customer, audience: audience.kind };
 }
 
 // Slices: runs of a few thousand rows in the order they were published. The counter is kept in

@@ -46,7 +46,9 @@ const skipped = [
 const complete: Required<EditInput<'publish'>> = {
   appNo: 1,
   contract: 'Ringback',
-  events: [{ id: 'e0', name: 'a', subject: 'job', payload: bytes('payload'), skipped }],
+  events: [
+    { id: 'e0', name: 'a', subject: 'job', customer: 'cus_1', payload: bytes('payload'), skipped },
+  ],
   audience: { kind: 'all_callbacks', id: 's' },
   trace: '00-1-2-01',
   idempotency: { key: bytes('key'), print: bytes('print') },

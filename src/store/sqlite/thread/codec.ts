@@ -70,8 +70,8 @@ function packPublish(to: Packing, publish: Publish): void {
     to.addBytes(idempotency.print);
   }
   to.list.push(events.length);
-  for (const { id, name, subject, payload, skipped } of events) {
-    to.list.push(id, name, subject, skipped);
+  for (const { id, name, subject, customer, payload, skipped } of events) {
+    to.list.push(id, name, subject, customer, skipped);
     to.addBytes(payload);
   }
 }
@@ -93,14 +93,14 @@ function unpackPublish(from: Unpacking): Publish {
   if (from.next<boolean>()) {
     publish.idempotency = { key: from.nextBytes(), print: from.nextBytes() };
   }
-  publish.events = from.nextFew((): NewEvent => {
-    const event = { id: from.next<string>(), name: from.next<string>() };
-    const subject = from.next<string | undefined>();
-    const skipped = from.next<NewEvent['skipped']>();
-    const payload = from.nextBytes();
-    const made = subject === undefined ? { ...event, payload } : { ...event, subject, payload };
-    return skipped === undefined ? made : { ...made, skipped };
-  });
+  publish.events = from.nextFew((): NewEvent => ({
+    id: from.next(),
+    name: from.next(),
+    subject: from.next(),
+    customer: from.next(),
+    skipped: from.next(),
+    payload: from.nextBytes(),
+  }));
   return publish;
 }
 

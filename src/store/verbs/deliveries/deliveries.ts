@@ -24,6 +24,10 @@ import type { Read } from '../shared/verb.ts';
 export const deliveriesSql = {
   subscription: 'select no from subscription where id = ?1 and app = ?2',
   lanes: 'select no from lane where subscription = ?1',
+  lanesOfCustomer: `
+    select lane.no from subscription join lane on lane.subscription = subscription.no
+    where subscription.app = ?1 and customer = ?2 and customer is not null
+    order by subscription.no desc limit ?3 + 0`,
   failed: `
     select count(*) as count from (
       select 1 from delivery_done indexed by delivery_failed
@@ -64,16 +68,13 @@ function* walk({ appNo, filter, range }: Search): Walk<Step> {
   const found = owner === undefined ? 0 : yield* numberOf(appNo, owner);
   if (found === undefined) return;
   const sought = searchFilterOf(filter, found);
-  const lanes = found === 0 ? [] : yield* all(deliveriesSql.lanes, found);
-  const searchPaths = searchPathsFor({
-    appNo,
-    sought,
-    lanes: lanes.map((row) => integer(row, 'no')),
-  });
+  const lanes = yield* lanesOf(sought, { appNo, customer: filter.customer });
+  if (lanes?.length === 0) return;
+  const searchPaths = searchPathsFor({ appNo, sought, lanes: lanes ?? [] });
   const { event, subject } = filter;
   const isName = !isAnyName(sought.names);
   const ofNames = { of: 'events', appNo, names: sought.names } as const;
-  const isNarrow = isName || found > 0;
+  const isNarrow = isName || lanes !== undefined;
   if (subject !== undefined) {
     yield* walkByEvents({ appNo, range: narrowed(range, event), subject, sought, searchPaths });
   } else if (event !== undefined) {
@@ -82,7 +83,7 @@ function* walk({ appNo, filter, range }: Search): Walk<Step> {
     yield* searchRanges(walkWhole(range), searchPaths.failures);
   } else if (filter.state === 'running') {
     yield* searchRanges(walkWhole(range), searchPaths.running);
-  } else if (found > 0) {
+  } else if (lanes !== undefined) {
     const spans = rangesInTime(range, isName ? ofNames : undefined);
     yield* searchRanges(spans, searchPaths.ofLanes(yield* slicesRunning(appNo, sought)));
   } else if (filter.state === 'due' || filter.state === 'pending') {
@@ -93,6 +94,21 @@ function* walk({ appNo, filter, range }: Search): Walk<Step> {
   } else {
     yield* walkByEvents({ appNo, range, subject, sought, searchPaths });
   }
+}
+
+/** Undefined: those of the whole app, or of a customer with so many that each match is checked instead. */
+function* lanesOf(
+  { subscription }: SearchFilter,
+  { appNo, customer }: { appNo: number; customer: string | undefined },
+): Script<number[] | undefined> {
+  if (subscription === 0 && customer === undefined) return undefined;
+  const most = limits.searchLanesMax;
+  const rows =
+    subscription > 0
+      ? yield* all(deliveriesSql.lanes, subscription)
+      : yield* all(deliveriesSql.lanesOfCustomer, appNo, customer ?? '', most + 1);
+  if (subscription === 0 && rows.length > most) return undefined;
+  return rows.map((row) => integer(row, 'no'));
 }
 
 function* numberOf(appNo: number, id: string): Script<number | undefined> {
@@ -159,7 +175,7 @@ function walkByEvents(search: ByEvents): Walk<Step> {
   const { appNo, range, subject, searchPaths } = search;
   const { names } = search.sought;
   const upTo = { event: aboveAll(range.below), n: 0 };
-  const events = walkEvents({ appNo, names, subject, range: { ...range, below: upTo } });
+  const events = walkEvents({ appNo, names, owner: { subject }, range: { ...range, below: upTo } });
   return searchRanges(eventRanges(events, range.below), searchPaths.byKey, {
     rangesAtOnce: eventsAtFirst,
   });

@@ -7,6 +7,7 @@ import { type Row, bytes, integer, maybe, text } from '../../sql/row.ts';
 import { first, forEach } from '../../sql/statement.ts';
 import { fillPage, type Walk } from '../lists/fill-page.ts';
 import { namesOf, rangeOf } from '../lists/search-filter.ts';
+import type { Owner } from '../../rules/pattern-keys.ts';
 import { rowCosts } from '../lists/search-queries.ts';
 import type { Read } from '../shared/verb.ts';
 import { rangesInTime, walkWhole, type Bounds, type Range } from '../lists/slices-in-time.ts';
@@ -14,7 +15,7 @@ import { searchRanges, type SearchQuery, type Step } from '../lists/search-walk.
 
 export const eventsSql = {
   one: `
-    select id, app, name, subject, created_ms, deliveries, rejected, skipped, payload
+    select id, app, name, subject, customer, created_ms, deliveries, rejected, skipped, payload
     from event where id = ?1 and app = ?2`,
 } as const;
 
@@ -25,7 +26,7 @@ export const event: Read<'event'> = function* ({ appNo, id }) {
 export const events: Read<'events'> = function* ({ appNo, page: { limit, after }, ...filter }) {
   const range = rangeOf(belowPosition(after), filter);
   return yield* fillPage({
-    walk: walkEvents({ appNo, names: namesOf(filter), subject: filter.subject, range }),
+    walk: walkEvents({ appNo, names: namesOf(filter), owner: filter, range }),
     limit,
     toCursor: cursorAtPosition,
     toItems: function* (steps) {
@@ -49,6 +50,7 @@ function toEvent(row: Row): Event {
     appNo: integer(row, 'app'),
     name: text(row, 'name'),
     subject: maybe(text, row, 'subject'),
+    customer: maybe(text, row, 'customer'),
     payload: bytes(row, 'payload'),
     createdMs: integer(row, 'created_ms'),
     deliveries: maybe(integer, row, 'deliveries'),
@@ -58,8 +60,8 @@ function toEvent(row: Row): Event {
 }
 
 // Walks the events of an app, newest first, slice by slice: for a quiet app among busy ones this
-// costs one probe per slice, not one row per event of the others. Events of one subject have an
-// index of their own.
+// costs one probe per slice, not one row per event of the others. Events of one subject, and
+// those of one customer, have an index of their own.
 
 export const walkEventsSql = {
   // Sorts by an expression, over at most a slice: in the order of the primary key PostgreSQL would
@@ -73,35 +75,43 @@ export const walkEventsSql = {
     union all
     select ?1 + 0, id, 0, (select count(*) from seen)
     from (select id from seen order by id limit 1) as edge`,
-  ofSubject: `
+  ofSubject: namedIn('subject = ?6 and subject is not null'),
+  ofCustomer: namedIn('customer = ?7 and customer is not null'),
+} as const;
+
+/** `named`: the condition of an index. An empty subject or customer stands for any, or none. */
+function namedIn(named: string): string {
+  return `
     with seen as (
-      select id, name from event
-      where app = ?5 and subject = ?6 and subject is not null and id < ?2 and id >= ?3
+      select id, name, subject, customer from event
+      where app = ?5 and ${named} and id < ?2 and id >= ?3
       order by id desc limit ?4 + 0)
-    select ?1 + 0 as tag, id as event, 0 as n, 0 as examined from seen where name >= ?7 and name <= ?8
+    select ?1 + 0 as tag, id as event, 0 as n, 0 as examined from seen
+    where (?6 = '' or subject = ?6) and (?7 = '' or customer = ?7) and name >= ?8 and name <= ?9
     union all
     select ?1 + 0, id, 0, (select count(*) from seen)
-    from (select id from seen order by id limit 1) as edge`,
-} as const;
+    from (select id from seen order by id limit 1) as edge`;
+}
 
 export interface EventWalk {
   appNo: number;
   names: Bounds<string>;
   /** Undefined: any, or none. */
-  subject: string | undefined;
+  owner: Partial<Owner>;
   range: Range;
 }
 
-export function walkEvents({ appNo, names, subject, range }: EventWalk): Walk<Step> {
-  if (subject !== undefined) {
-    const ofSubject: SearchQuery = {
-      sql: walkEventsSql.ofSubject,
+export function walkEvents({ appNo, names, owner, range }: EventWalk): Walk<Step> {
+  const { subject = '', customer = '' } = owner;
+  if (subject !== '' || customer !== '') {
+    const named: SearchQuery = {
+      sql: subject === '' ? walkEventsSql.ofCustomer : walkEventsSql.ofSubject,
       rowCost: rowCosts.indexed,
       values: ({ tag, below, from, most }) => [
-        [tag, below.event, from, most, appNo, subject, ...names],
+        [tag, below.event, from, most, appNo, subject, customer, ...names],
       ],
     };
-    return searchRanges(walkWhole(range), [ofSubject]);
+    return searchRanges(walkWhole(range), [named]);
   }
   const query: SearchQuery = {
     sql: walkEventsSql.ofSlice,

@@ -21,6 +21,8 @@ export interface SearchFilter {
   error: string;
   /** The number in the store, or 0. */
   subscription: number;
+  /** Of the subscription, or empty. */
+  customer: string;
 }
 
 /** No name sorts after it: both databases compare the bytes of UTF-8. */
@@ -29,7 +31,7 @@ const lastName = '\u{10FFFF}'.repeat(limits.eventNameCharsMax);
 const any = { names: ['', lastName], codes: [0, 999], states: [1, 5] } as const;
 
 export function searchFilterOf(filter: DeliveryFilter, subscription: number): SearchFilter {
-  const { status, error = '' } = filter;
+  const { status, error = '', customer = '' } = filter;
   return {
     states: statesOf(filter.state),
     attemptsMin: filter.state === 'retrying' ? 1 : 0,
@@ -37,6 +39,7 @@ export function searchFilterOf(filter: DeliveryFilter, subscription: number): Se
     codes: status === undefined ? any.codes : codesOf(status),
     error,
     subscription,
+    customer,
   };
 }
 
@@ -93,6 +96,6 @@ export function rangeOf(after: Position, { fromMs, untilMs }: EventFilter): Rang
 
 /** In the order in which the conditions of `boundedSearch` use them, from ?9 on. */
 export function valuesOf(sought: SearchFilter): Value[] {
-  const { subscription, names, codes, error, states } = sought;
-  return [subscription, ...names, ...codes, error, ...states];
+  const { subscription, names, codes, error, states, customer } = sought;
+  return [subscription, ...names, ...codes, error, ...states, customer];
 }

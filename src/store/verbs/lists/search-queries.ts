@@ -29,6 +29,9 @@ const newestAside = `(event || '', n) < (?2, ?3) and event || '' >= ?4
 // so never into one that scans a whole table. `(select …) between` would be evaluated twice.
 const shared = `
     (?9 = 0 or (select subscription from lane where lane.no = seen.lane) = ?9)
+    and (?17 = '' or ?17 = (
+      select customer from lane join subscription on subscription.no = lane.subscription
+      where lane.no = seen.lane))
     and (?10 = '' or 1 = (
       select count(*) from event where event.id = seen.event and name between ?10 and ?11))`;
 
@@ -37,7 +40,7 @@ const doneFits = `seen.app = ?6 and state between ?15 and ?16
     and (?14 = '' or error = ?14
       or ?14 = 'exhausted' and state = 2 and coalesce(error, '') <> 'expired')
     and ${shared}`;
-const liveFits = `seen.app = ?6 and attempts >= ?17
+const liveFits = `seen.app = ?6 and attempts >= ?18
     and case when lease is null then 4 else 5 end between ?15 and ?16
     and (?12 = 0 and ?14 = '' or 1 = (
       select count(*) from attempt

@@ -23,8 +23,8 @@ import { toEndState } from '../../sql/end-states.ts';
 import { lockLane } from '../shared/lanes.ts';
 import { sendAgain } from '../deliveries/retry-delivery.ts';
 
-const columns = `no, id, app, wanted, name, subject, subscription, status, error, from_ms, until_ms, rate, state,
-  first_event, last_event, event, n, below_n, matched, replayed, skipped, next_ms, created_ms, ended_ms`;
+const columns = `no, id, app, wanted, name, subject, customer, subscription, status, error, from_ms, until_ms, rate,
+  state, first_event, last_event, event, n, below_n, matched, replayed, skipped, next_ms, created_ms, ended_ms`;
 
 export const replaysSql = {
   // When two nodes create one at the same time, the second waits, and counts the first one's.
@@ -33,9 +33,10 @@ export const replaysSql = {
     select id from replay where app = ?1 and state = 'running' limit ?2 + 0`,
   insert: `
     insert into replay (id, app, wanted, name, subscription, status, error, from_ms, until_ms, rate,
-      state, first_event, last_event, event, n, below_n, next_ms, created_ms, ended_ms, subject)
+      state, first_event, last_event, event, n, below_n, next_ms, created_ms, ended_ms, subject,
+      customer)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?12, -1, ?14, ?15, ?16,
-      ?17, ?18)
+      ?17, ?18, ?19)
     returning ${columns}`,
   byId: `select ${columns} from replay where id = ?1 and app = ?2`,
   list: `select ${columns} from replay where app = ?1 and no < ?2 order by no desc limit ?3 + 0`,
@@ -88,7 +89,7 @@ function* insert(
   range: ReplayRange | undefined,
   nowMs: number,
 ): Script<Replay> {
-  const { state, event, subject, subscription, status, error, fromMs, untilMs } = filter;
+  const { state, event, subject, customer, subscription, status, error, fromMs, untilMs } = filter;
   const row = yield* only(
     replaysSql.insert,
     id,
@@ -109,6 +110,7 @@ function* insert(
     nowMs,
     range === undefined ? nowMs : null,
     subject ?? null,
+    customer ?? null,
   );
   return toReplay(row);
 }
@@ -150,6 +152,7 @@ export function toReplay(row: Row): Replay {
       state: oneOf<EndedState>(endedStates, text(row, 'wanted')),
       event: maybe(text, row, 'name'),
       subject: maybe(text, row, 'subject'),
+      customer: maybe(text, row, 'customer'),
       subscription: maybe(text, row, 'subscription'),
       status: maybe(text, row, 'status'),
       error: maybe(text, row, 'error'),
@@ -207,6 +210,9 @@ export const replayableSql = {
   lanes: `
     select lane.no from subscription join lane on lane.subscription = subscription.no
     where subscription.id = ?1 and subscription.app = ?2`,
+  lanesOfCustomer: `
+    select lane.no from subscription join lane on lane.subscription = subscription.no
+    where subscription.app = ?1 and customer = ?2 and customer is not null`,
   firstOfSubject: `${ofSubject} order by id limit 1`,
   lastOfSubject: `${ofSubject} order by id desc limit 1`,
   name: 'select id, name, subject from event where id = ?1',
@@ -290,14 +296,24 @@ function* rowsBehind(
     : yield* all(replayableSql.all, ...values);
 }
 
-/** The lanes of the subscription in the filter. */
+/** The lanes of the subscription and of the customer in the filter. */
 function* lanesOf({
   appNo,
-  filter: { subscription },
+  filter: { subscription, customer },
 }: ReplayWalk): Script<ReadonlySet<number> | undefined> {
-  if (subscription === undefined) return undefined;
-  const found = yield* all(replayableSql.lanes, subscription, appNo);
-  return new Set(found.map((row) => integer(row, 'no')));
+  const found: Set<number>[] = [];
+  if (subscription !== undefined) {
+    found.push(numbersIn(yield* all(replayableSql.lanes, subscription, appNo)));
+  }
+  if (customer !== undefined) {
+    found.push(numbersIn(yield* all(replayableSql.lanesOfCustomer, appNo, customer)));
+  }
+  const [lanes, others = lanes] = found;
+  return lanes && others && lanes.intersection(others);
+}
+
+function numbersIn(rows: readonly Row[]): Set<number> {
+  return new Set(rows.map((row) => integer(row, 'no')));
 }
 
 /** Whether the delivery's own row matches. */

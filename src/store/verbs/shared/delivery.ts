@@ -12,7 +12,7 @@ const around = `
     join callback on callback.no = delivery.callback
     join subscription on subscription.no = callback.subscription`;
 const shared = `delivery.event, delivery.n, delivery.attempts, event.name, event.subject, event.created_ms,
-      subscription.id as subscription, position, label, method, url`;
+      subscription.id as subscription, subscription.customer, position, label, method, url`;
 
 export const deliverySql = {
   live: `
@@ -72,6 +72,7 @@ function toShared(row: Row): Omit<Delivery, 'state' | 'dueMs' | 'endedMs'> {
     eventName: text(row, 'name'),
     subject: maybe(text, row, 'subject'),
     subscription: text(row, 'subscription'),
+    customer: maybe(text, row, 'customer'),
     callback: {
       position: integer(row, 'position'),
       label: text(row, 'label'),

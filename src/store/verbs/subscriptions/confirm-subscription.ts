@@ -7,8 +7,8 @@ import {
   type Subscription,
 } from '../../../core/domain/subscription.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import { readPatterns, writePatterns } from '../../sql/pattern-list.ts';
-import { integer, text } from '../../sql/row.ts';
+import { writePatterns } from '../../sql/pattern-list.ts';
+import { text } from '../../sql/row.ts';
 import { all, first, type Script } from '../../sql/statement.ts';
 import type { EditInput } from '../../port/store.ts';
 import type { Edit } from '../shared/verb.ts';
@@ -16,12 +16,12 @@ import { rearrangeLanes } from './arrange-lanes.ts';
 import {
   editSubscriptionSql,
   foundAgain,
-  listeningAt,
+  listen,
   ownerOf,
   setEvents,
   setTargets,
 } from './edit-subscription.ts';
-import { addPatterns, changePatterns, raiseVersion } from './patterns.ts';
+import { raiseVersion } from './patterns.ts';
 import { endAtResource, subscribeSql } from './subscribe.ts';
 import { findSubscription, subscriptionsSql, type Found } from './subscriptions.ts';
 
@@ -35,8 +35,6 @@ export const confirmSubscriptionSql = {
   release: 'update lane set state = 0, version = ?2 where subscription = ?1 and state = 1',
   reason:
     'update callback set inactive = ?3 where subscription = ?1 and position = ?2 and inactive is not null',
-  found:
-    'select no, event, lane from callback where subscription = ?1 and lane is not null order by position',
 } as const;
 
 type Input = EditInput<'confirmSubscription'>;
@@ -137,20 +135,6 @@ function newTargets(
 
 function isActive({ inactive }: Callback): boolean {
   return inactive === undefined;
-}
-
-/** Publishes find its active callbacks from now on, by its subject. `isNew`: none of them is found so far. */
-function* listen(
-  { no, subscription }: Found,
-  { isNew, nowMs }: { isNew: boolean; nowMs: number },
-): Script<void> {
-  for (const row of yield* all(confirmSubscriptionSql.found, no)) {
-    const events = readPatterns(text(row, 'event'));
-    const place = { events, callback: integer(row, 'no'), lane: integer(row, 'lane') };
-    const listening = listeningAt(place, subscription);
-    if (isNew) yield* addPatterns(listening);
-    else yield* changePatterns(listening, nowMs);
-  }
 }
 
 /** The first target of a definition goes to its inactive callback, others get callbacks of their own. */

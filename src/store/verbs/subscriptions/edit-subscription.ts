@@ -16,7 +16,8 @@ import { findSubscription } from './subscriptions.ts';
 import type { Edit } from '../shared/verb.ts';
 
 export const editSubscriptionSql = {
-  edit: 'update subscription set version = ?2, state = ?3, secrets = ?4 where no = ?1',
+  edit: `
+    update subscription set version = ?2, state = ?3, secrets = ?4, customer = ?5 where no = ?1`,
   hold: `
     update lane set state = 1, ready_ms = 9007199254740991, quiet_ms = null, quiet_xid = null
     where subscription = ?1 and state = 0`,
@@ -37,6 +38,8 @@ export const editSubscriptionSql = {
   renew: 'update lane set version = ?2 where subscription = ?1',
   callback: 'select no, event, url, lane from callback where subscription = ?1 and position = ?2',
   events: 'update callback set event = ?2 where no = ?1',
+  active:
+    'select no, event, lane from callback where subscription = ?1 and lane is not null order by position',
   target: 'update callback set url = ?2, inactive = null, lane = ?3 where no = ?1',
 } as const;
 
@@ -55,7 +58,9 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
 
   const state = input.state ?? subscription.state;
   const secrets = input.secrets ?? subscription.secrets;
-  yield* all(editSubscriptionSql.edit, no, version, state, secrets);
+  const customer =
+    input.customer === undefined ? subscription.customer : (input.customer ?? undefined);
+  yield* all(editSubscriptionSql.edit, no, version, state, secrets, customer ?? null);
   if (subscription.state === 'disabled' && state !== 'disabled') {
     yield* all(editSubscriptionSql.mend, no);
   }
@@ -63,12 +68,13 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   else yield* all(editSubscriptionSql.hold, no);
   yield* all(editSubscriptionSql.renew, no, version);
   const { controls } = chosen ?? subscription;
-  const changed = { no, subscription: { ...subscription, state, version, controls } };
+  const changed = { no, subscription: { ...subscription, state, version, controls, customer } };
   const owner = ownerOf(changed);
   const joining = new Set(input.urls.map(({ position }) => position));
   const lanes = yield* rearrangeLanes(owner, joining, nowMs);
   // Patterns first: a callback that had no target begins with the new ones.
   yield* setEvents(input.events ?? [], changed, nowMs);
+  if (customer !== subscription.customer) yield* listen(changed, { isNew: false, nowMs });
   const renewed = yield* setTargets(input.urls, changed, lanes);
   if (renewed.size > 0) yield* moveIntoLanes(owner, renewed, nowMs);
   if (chosen !== undefined) yield* keepControls(no, chosen);
@@ -103,6 +109,22 @@ export function* setEvents(
 }
 
 /**
+ * Publishes find its active callbacks from now on, by its subject and customer. `isNew`: none of them is found so far.
+ */
+export function* listen(
+  { no, subscription }: Found,
+  { isNew, nowMs }: { isNew: boolean; nowMs: number },
+): Script<void> {
+  for (const row of yield* all(editSubscriptionSql.active, no)) {
+    const events = readPatterns(text(row, 'event'));
+    const place = { events, callback: integer(row, 'no'), lane: integer(row, 'lane') };
+    const listening = listeningAt(place, subscription);
+    if (isNew) yield* addPatterns(listening);
+    else yield* changePatterns(listening, nowMs);
+  }
+}
+
+/**
  * Sets targets. A callback that had none also becomes subscribed, from this version on. Returns the
  * positions of those that had another target.
  */
@@ -129,9 +151,9 @@ export function* setTargets(
 /** `place`: a callback of the subscription. */
 export function listeningAt(
   place: Pick<Listening, 'callback' | 'lane' | 'events'>,
-  { appNo, contract, subject, version: born, controls: { filter } }: Subscription,
+  { appNo, contract, subject, customer, version: born, controls: { filter } }: Subscription,
 ): Listening {
-  return { appNo, contract, subject, filter, born, ...place };
+  return { appNo, contract, subject, customer, filter, born, ...place };
 }
 
 interface CallbackRow {

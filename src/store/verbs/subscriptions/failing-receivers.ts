@@ -16,7 +16,7 @@ import { toLaneState } from '../shared/lanes.ts';
 
 export const disableFailingSql = {
   owner: `
-    select subscription.no, subscription.id, subscription.state, lane.failures, lane.failing_ms,
+    select subscription.no, subscription.id, customer, subscription.state, lane.failures, lane.failing_ms,
       lane.state as lane_state
     from lane join subscription on subscription.no = lane.subscription
     where lane.no = ?1 and lane.app = ?2`,
@@ -81,7 +81,8 @@ export const disableFailing: Edit<'disableFailing'> = function* ({ appNo, lane }
     const url = text(ofLane ?? (yield* only(disableFailingSql.anyUrl, no)), 'url');
     const failures = integer(held, 'failures');
     const notice = disabledNotice({ subscription, url, failures, failingMs, atMs: nowMs });
-    yield* writeNotice({ appNo, ...notice }, nowMs);
+    const customer = maybe(text, found, 'customer');
+    yield* writeNotice({ appNo, customer, ...notice }, nowMs);
   }
   return { kind: 'disabled', subscription };
 };

@@ -2,7 +2,7 @@
 // that a fan-out in progress keeps the audience it began with.
 import { ownPrefix } from '../../../core/domain/event.ts';
 import type { Filter } from '../../../core/domain/filter.ts';
-import { keysOf } from '../../rules/subject-keys.ts';
+import { keysOf } from '../../rules/pattern-keys.ts';
 import { text, integer, toQuotas } from '../../sql/row.ts';
 import { type Script, all, only } from '../../sql/statement.ts';
 import { filteredCode } from './apply-controls.ts';
@@ -24,6 +24,7 @@ export interface Listening {
   events: readonly string[];
   /** Of the subscription. */
   subject: string | undefined;
+  customer: string | undefined;
   filter: Filter | undefined;
   callback: number;
   lane: number;
@@ -40,11 +41,11 @@ interface Key {
   key: string;
 }
 
-function keysIn({ contract, events, subject }: Listening): Key[] {
+function keysIn({ contract, events, subject, customer }: Listening): Key[] {
   return events.flatMap((pattern) => {
     // Ringback's own events belong to no contract.
     const of = pattern.startsWith(ownPrefix) ? '' : contract;
-    return keysOf(pattern, subject).map((key) => ({ contract: of, key }));
+    return keysOf(pattern, { subject, customer }).map((key) => ({ contract: of, key }));
   });
 }
 

@@ -22,8 +22,8 @@ export const subscribeSql = {
   subscription: `
     insert into subscription
       (id, app, contract, operation, secrets, version, created_ms, subject, confirm_by_ms, state,
-        request_id, answer_status, resource, settings, filter, ordered, expires_ms, headers)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+        request_id, answer_status, resource, settings, filter, ordered, expires_ms, headers, customer)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
     returning no`,
   callback: `
     insert into callback
@@ -105,7 +105,7 @@ function* create(
   { version, nowMs }: { version: number; nowMs: number },
 ): Script<void> {
   const { id, appNo, contract, operation, secrets, callbacks, headers, resource } = input;
-  const { subject, confirmByMs, exchange, controls = noControls } = input;
+  const { subject, customer, confirmByMs, exchange, controls = noControls } = input;
   assert(confirmByMs === undefined || resource === undefined, 'It may still be refused');
   assert(callbacks.length <= limits.callbacksPerSubscriptionMax, 'Cannot add so many callbacks');
   const values = [id, appNo, contract, operation, secrets, version, nowMs] as const;
@@ -113,7 +113,14 @@ function* create(
   const more = [subject ?? null, confirmByMs ?? null, stored] as const;
   const made = [exchange?.requestId ?? null, exchange?.status ?? null, resource ?? null] as const;
   const chosen = controlColumns({ controls, headers });
-  const row = yield* only(subscribeSql.subscription, ...values, ...more, ...made, ...chosen);
+  const row = yield* only(
+    subscribeSql.subscription,
+    ...values,
+    ...more,
+    ...made,
+    ...chosen,
+    customer ?? null,
+  );
   const subscription = integer(row, 'no');
   const owner = { appNo, subscription, version };
   const active = callbacks.filter(({ inactive }) => inactive === undefined);
@@ -125,6 +132,7 @@ function* create(
       ...owner,
       contract,
       subject,
+      customer,
       filter: controls.filter,
       isFound: state === 'active',
       lane,
@@ -138,6 +146,7 @@ interface Owner {
   subscription: number;
   version: number;
   subject: string | undefined;
+  customer: string | undefined;
   filter: Filter | undefined;
   /** Whether publishes find it. */
   isFound: boolean;
@@ -146,7 +155,7 @@ interface Owner {
 }
 
 function* addCallback(callback: Callback, owner: Owner): Script<void> {
-  const { appNo, contract, subscription, version, subject, filter, isFound, lane } = owner;
+  const { appNo, subscription, version, isFound, lane } = owner;
   const { position, label, events, definition, method, url, inactive } = callback;
   const patterns = writePatterns(events);
   const values = [appNo, subscription, position, label, patterns, definition, method, url] as const;
@@ -156,6 +165,5 @@ function* addCallback(callback: Callback, owner: Owner): Script<void> {
   }
   const no = integer(yield* only(subscribeSql.callback, ...values, null, lane), 'no');
   if (!isFound) return;
-  const born = version;
-  yield* addPatterns({ appNo, contract, events, subject, filter, callback: no, lane, born });
+  yield* addPatterns({ ...owner, events, callback: no, lane, born: version });
 }

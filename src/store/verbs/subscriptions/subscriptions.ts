@@ -22,8 +22,8 @@ import type { Read } from '../shared/verb.ts';
 
 /** Read by `toSubscription`, with the number. */
 export const subscriptionColumns = `no, id, app, contract, operation, state, secrets, version,
-      created_ms, ended_ms, settings, filter, ordered, expires_ms, headers, subject, confirm_by_ms, end_reason,
-      request_id, answer_status`;
+      created_ms, ended_ms, settings, filter, ordered, expires_ms, headers, subject, customer, confirm_by_ms,
+      end_reason, request_id, answer_status`;
 export const callbackColumns =
   'subscription, position, label, event, definition, method, url, inactive';
 
@@ -42,6 +42,7 @@ export const subscriptionsSql = {
     from subscription where no = ?1`,
   sought: soughtAmong('app = ?1 and no < ?2'),
   soughtOfSubject: soughtAmong('app = ?1 and subject = ?8 and subject is not null and no < ?2'),
+  soughtOfCustomer: soughtAmong('app = ?1 and customer = ?9 and customer is not null and no < ?2'),
 } as const;
 
 /**
@@ -51,14 +52,15 @@ export const subscriptionsSql = {
 function soughtAmong(rows: string): string {
   return `
     with recursive seen as (
-      select no, case when state = 'paused' and confirm_by_ms is not null then 'unconfirmed' else state end as state
+      select no, subject, customer,
+        case when state = 'paused' and confirm_by_ms is not null then 'unconfirmed' else state end as state
       from subscription where ${rows} order by no desc limit ?3 + 0),
     place (i) as (select 1 union all select i + 1 from place where i < length(?5)),
     hearing (pattern) as (
       select ?5 union all select '*' where ?6 = 0
       union all select substr(?5, 1, i) || '*' from place where substr(?5, i, 1) = '.')
     select no, 0 as examined from seen
-    where (?4 = '' or state = ?4)
+    where (?4 = '' or state = ?4) and (?8 = '' or subject = ?8) and (?9 = '' or customer = ?9)
       and (?5 = '' or 0 < (
         select count(*) from callback cross join hearing where subscription = seen.no
           and replace(' ' || event || ' ', ' ' || pattern || ' ', '') <> ' ' || event || ' '))
@@ -85,12 +87,13 @@ export function asMade(
   { resource: _resource, ...made }: NewSubscription,
   { version, nowMs }: { version: number; nowMs: number },
 ): Subscription {
-  const { controls = noControls, headers, subject, confirmByMs, exchange } = made;
+  const { controls = noControls, headers, subject, customer, confirmByMs, exchange } = made;
   const { filter, ordered, expiresMs } = controls;
   return {
     ...made,
     state: confirmByMs === undefined ? 'active' : 'unconfirmed',
     subject,
+    customer,
     controls: decodeControls(encodeControls(controls), { filter, ordered, expiresMs }),
     headers,
     version,
@@ -149,11 +152,16 @@ interface Step extends Stepped {
 type Filter = Omit<ReadInput<'subscriptions'>, 'appNo' | 'page'>;
 
 function* walkRows(appNo: number, below: number, filter: Filter): Walk<Step> {
-  const { state = '', event = '', url = '', subject } = filter;
+  const { state = '', event = '', url = '', subject, customer } = filter;
   const isOwn = event.startsWith(ownPrefix) ? 1 : 0;
   const pattern = event === '' ? '' : writePattern(literalPattern(event));
-  const sought = [state, pattern, isOwn, url.toLowerCase(), subject ?? []].flat();
-  const sql = subject === undefined ? subscriptionsSql.sought : subscriptionsSql.soughtOfSubject;
+  const sought = [state, pattern, isOwn, url.toLowerCase(), subject ?? '', customer ?? ''];
+  const sql =
+    subject !== undefined
+      ? subscriptionsSql.soughtOfSubject
+      : customer !== undefined
+        ? subscriptionsSql.soughtOfCustomer
+        : subscriptionsSql.sought;
   let from = below;
   for (let most: number = limits.searchRowsMin; ; most = Math.min(most * 4, subscriptionsAtOnce)) {
     const rows = yield* forEach(sql, [[appNo, from, most, ...sought]]);

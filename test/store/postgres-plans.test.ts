@@ -25,8 +25,10 @@ const shared = statements
 const ofSearch = [
   'bigint text bigint text bigint', // The position, and the chunk.
   'bigint bigint bigint', // App, slice, lane.
-  'bigint text text bigint bigint text bigint bigint bigint', // The filter.
+  'bigint text text bigint bigint text bigint bigint text bigint', // The filter.
 ].flatMap((types) => types.split(' '));
+const ofSubscriptions = 'bigint bigint bigint text text bigint text text text'.split(' ');
+const ofEvents = 'bigint text text bigint bigint text text text text'.split(' ');
 /** Statements that lists run for many rows at once, with the types of their values. */
 const repeatedReads = Object.entries({
   'delivery.live': ['text', 'bigint', 'bigint'],
@@ -42,12 +44,14 @@ const repeatedReads = Object.entries({
   'statistics.heads': ['bigint'],
   'statistics.running': ['bigint'],
   'attention.lastTried': ['bigint'],
-  'subscriptions.sought': 'bigint bigint bigint text text bigint text'.split(' '),
-  'subscriptions.soughtOfSubject': 'bigint bigint bigint text text bigint text text'.split(' '),
+  'subscriptions.sought': ofSubscriptions,
+  'subscriptions.soughtOfSubject': ofSubscriptions,
+  'subscriptions.soughtOfCustomer': ofSubscriptions,
   'spans.hasEvents': ['bigint', 'bigint', 'bigint', 'text', 'text', 'text', 'text'],
   'spans.hasWaiting': ['bigint', 'bigint', 'bigint'],
   'walkEvents.ofSlice': 'bigint text text bigint bigint bigint text text'.split(' '),
-  'walkEvents.ofSubject': 'bigint text text bigint bigint text text text'.split(' '),
+  'walkEvents.ofSubject': ofEvents,
+  'walkEvents.ofCustomer': ofEvents,
   ...Object.fromEntries(Object.keys(searchSql).map((name) => [`search.${name}`, ofSearch])),
 }).map(([of, types]) => {
   const sql = statements.find(({ name }) => name === of)?.sql;
@@ -153,6 +157,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // Bounded by the rows of a chunk.
   'subscriptions.sought, repeated': ['sorts by no'],
   'subscriptions.soughtOfSubject, repeated': ['sorts by no'],
+  'subscriptions.soughtOfCustomer, repeated': ['sorts by no'],
   'search.doneByKey, repeated': [last],
   'search.liveByKey, repeated': [last],
   'search.failed, repeated': [last],
@@ -162,6 +167,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'walkEvents.ofSlice, repeated': ['sorts by id DESC', 'sorts by id', fewEvents],
   'spans.hasEvents, repeated': [fewEvents],
   'walkEvents.ofSubject, repeated': ['sorts by id'],
+  'walkEvents.ofCustomer, repeated': ['sorts by id'],
   'search.doneOfLane, repeated': [last, newest, 'filters a range of delivery_done (event, n)'],
   'search.waitingOfLane, repeated': [last, newest],
   // One row per app, and minutes that are not folded yet.

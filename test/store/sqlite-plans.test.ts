@@ -86,9 +86,11 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   ),
   'walkEvents.ofSlice': [...seen, sorted],
   'walkEvents.ofSubject': seen,
+  'walkEvents.ofCustomer': seen,
   // The patterns that match one name.
   'subscriptions.sought': matchedByName,
   'subscriptions.soughtOfSubject': matchedByName,
+  'subscriptions.soughtOfCustomer': matchedByName,
   // So many, and no more are counted.
   'deliveries.failed': ['CO-ROUTINE few', 'SCAN few'],
   'deliveries.retried': ['CO-ROUTINE few', 'SCAN few'],
@@ -221,6 +223,11 @@ describe('the index', () => {
       sql: subscriptionsSql.soughtOfSubject,
       first: 'SEARCH subscription USING INDEX subscription_subject (app=? AND subject=? AND no<?)',
     },
+    'of a list of subscriptions of a customer': {
+      sql: subscriptionsSql.soughtOfCustomer,
+      first:
+        'SEARCH subscription USING INDEX subscription_customer (app=? AND customer=? AND no<?)',
+    },
     'that finds listeners holds only those alive': {
       sql: matchSql.listeners,
       first:
@@ -292,6 +299,10 @@ describe('the index', () => {
     'of events by subject': {
       sql: walkEventsSql.ofSubject,
       first: 'SEARCH event USING INDEX event_subject (app=? AND subject=? AND id>? AND id<?)',
+    },
+    'of events of a customer': {
+      sql: walkEventsSql.ofCustomer,
+      first: 'SEARCH event USING INDEX event_customer (app=? AND customer=? AND id>? AND id<?)',
     },
     'of the first event of a subject': {
       sql: replayableSql.firstOfSubject,

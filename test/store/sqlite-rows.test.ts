@@ -213,6 +213,8 @@ describe('the schema', () => {
       { number: 25, name: 'exchange' },
       { number: 26, name: 'skipped_callbacks' },
       { number: 27, name: 'replay_subject' },
+      { number: 28, name: 'customer' },
+      { number: 29, name: 'customer_indexes' },
     ]);
   });
 

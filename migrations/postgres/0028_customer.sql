@@ -11,3 +11,6 @@ alter table replay add constraint replay_customer_check check (customer <> '') n
 -- An own event about a subscription of this customer.
 alter table notice add column customer text collate "C";
 alter table notice add constraint notice_customer_check check (customer <> '') not valid;
+-- A key that is bound to a customer sees and does only what is theirs.
+alter table key add column customer text collate "C";
+alter table key add constraint key_customer_check check (customer <> '') not valid;

@@ -5,3 +5,5 @@ alter table event add column customer text check (customer <> '');
 alter table replay add column customer text check (customer <> '');
 -- An own event about a subscription of this customer.
 alter table notice add column customer text check (customer <> '');
+-- A key that is bound to a customer sees and does only what is theirs.
+alter table key add column customer text check (customer <> '');

@@ -201,7 +201,7 @@ describe('an idempotency key of ringback.publish', () => {
     await using database = await setUp();
     const parts = ['a', '{"x":"é"}'];
     const id = await publish(database, [...parts, 'ключ']);
-    const { key, print } = idempotencyOf({ key: 'ключ', operation: 'sql.publish', parts });
+    const { key, print } = idempotencyOf({ key: 'ключ', operation: 'sql.publish', parts }, {});
     const [row] = await database.query('select app, key, print, result from ringback.idem');
     assert.deepEqual(row, {
       app: '1',

@@ -5,7 +5,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Message } from '../../contract/expression/evaluate.ts';
 import { withPrefix } from '../../core/base/id.ts';
-import type { App } from '../../core/domain/app.ts';
+import type { Actor } from '../../core/domain/app.ts';
+import { nameInHeader } from '../../core/domain/pattern.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { redact } from '../../core/secrets/redact.ts';
@@ -34,7 +35,7 @@ import {
   type RequestedOperation,
 } from '../operations/exchanges.ts';
 import type { Served } from '../operations/operation.ts';
-import type { IncomingRequest } from '../operations/read-call.ts';
+import { appOf, type IncomingRequest } from '../operations/read-call.ts';
 import { readBody, type Body } from '../request/body.ts';
 import { bodyTooLarge } from '../request/problem.ts';
 import { pathAndQuery, readHead, type RawHead } from '../request/raw-request.ts';
@@ -47,7 +48,7 @@ export interface RegisterDeps {
   /** The most that registering may delay an answer of the API. */
   storeTimeoutMs: number;
   /** Of requests without a key. */
-  app: Pick<App, 'no' | 'id'>;
+  app: Actor;
   publicUrl: () => string;
   log: Logger;
   /** `keys`: Ringback enforces the security of the document. */
@@ -89,14 +90,15 @@ export async function register(
   const { served, logged, request } = requested;
   if (deps.auth === 'keys') await served.arrive(logged, readHead(request));
   const caller = logged.arrival?.caller;
-  const app = caller === undefined ? deps.app : { no: caller.key.appNo, id: caller.key.appId };
+  const app = caller === undefined ? deps.app : appOf(caller.key);
   const registering = await registerRole(deps, { ...requested, app });
   if (registering === undefined || caller === undefined) return registering;
-  const { appId, id } = caller.key;
+  const { appId, id, customer } = caller.key;
   const known: [string, string][] = [
     ['Ringback-App', withPrefix('app', appId)],
     ['Ringback-Key', `rbk_${id}`],
   ];
+  if (customer !== undefined) known.push(['Ringback-Customer', nameInHeader(customer)]);
   return { ...registering, own: [...known, ...registering.own] };
 }
 
@@ -182,7 +184,7 @@ function readCall(deps: RegisterDeps, owned: Owned, bytes: Uint8Array): Exchange
     variant,
     request: message,
     url: publicUrl() + target,
-    resource: operation.method === 'PUT' ? resourceAt(contract.title, target) : undefined,
+    resource: operation.method === 'PUT' ? resourceAt(contract.title, target, app) : undefined,
     requestId: logged.id,
   };
 }

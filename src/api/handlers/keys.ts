@@ -54,7 +54,8 @@ function readKeyInput({ key: caller, request }: Call): KeyInput {
   const scopes = allScopes.filter((scope) => fields.list(body, 'scopes').includes(scope));
   refuseBeyond(caller, { scopes }, 'Cannot create the key');
   const expiresMs = fields.optionalInstant(body, 'expiresAt', 'body#/expiresAt');
-  return { name: fields.text(body, 'name'), scopes, expiresMs };
+  const customer = fields.optionalText(body, 'customer');
+  return { name: fields.text(body, 'name'), scopes, customer, expiresMs };
 }
 
 /**
@@ -73,13 +74,14 @@ function refuseBeyond(caller: Key | undefined, subject: Pick<Key, 'scopes'>, act
 }
 
 function showKey(key: Key, nowMs: number): Record<string, unknown> {
-  const { id, name, scopes, createdMs, expiresMs, revokedMs, usedMs, oldUntilMs } = key;
+  const { id, name, scopes, customer, createdMs, expiresMs, revokedMs, usedMs, oldUntilMs } = key;
   const unlive = revokedMs === undefined ? 'expired' : 'revoked';
   const isOverlapping = oldUntilMs !== undefined && nowMs < oldUntilMs;
   return {
     id: `rbk_${id}`,
     name,
     scopes,
+    ...(customer === undefined ? {} : { customer }),
     state: isLive(key, nowMs) ? 'active' : unlive,
     createdAt: fields.time(createdMs),
     ...(expiresMs === undefined ? {} : { expiresAt: fields.time(expiresMs) }),

@@ -315,7 +315,8 @@ async function register(context: Context, { call, found, reported }: Registering
       variant,
       request: message,
       url: reported.url.origin + target,
-      resource: operation.method === 'PUT' ? resourceAt(contract.title, target) : undefined,
+      resource:
+        operation.method === 'PUT' ? resourceAt(contract.title, target, call.app) : undefined,
       requestId: call.requestId,
     },
     {

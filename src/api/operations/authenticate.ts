@@ -53,6 +53,7 @@ export function authenticator(
       const message = `${operationId} needs the scope "${scope}", the key has: ${has}`;
       throw new Problem('missing_scope', message);
     }
+    refuseBoundKey(operation, best.key);
     return best;
   };
   return (head) => {
@@ -63,6 +64,13 @@ export function authenticator(
     }
     return whenReady(allReady(identified), (all) => authorize(head, all.filter(isIdentified)));
   };
+}
+
+/** Operations of a document act for the customer of the key; others must declare that they do. */
+function refuseBoundKey({ operationId, role, takesBoundKeys }: Operation, { customer }: Key): void {
+  if (customer === undefined || takesBoundKeys || role.kind !== 'managed') return;
+  const detail = `${operationId} is not for keys of a customer, and the key is bound to ${JSON.stringify(customer)}`;
+  throw new Problem('bound_key', detail);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Message } from '../../contract/expression/evaluate.ts';
 import type { Contract, Operation, Parameter, Unsubscribe } from '../../contract/model/contract.ts';
 import { composeAnswer, type Answer } from '../../contract/request/answer.ts';
 import { withPrefix } from '../../core/base/id.ts';
-import type { App } from '../../core/domain/app.ts';
+import type { Actor } from '../../core/domain/app.ts';
 import type { Context } from '../../engine/context.ts';
 import { resourceAt, subscribe } from '../../engine/subscribe/subscribe.ts';
 import { unsubscribe } from '../../engine/subscribe/subscriptions.ts';
@@ -43,12 +43,12 @@ function replyOf({ mediaType, body, ...answer }: Answer): Reply {
 /** The id of what a PUT subscribed where the request says. */
 export async function resourceIn(
   { context, contract }: Pick<ContractHandlerDeps, 'context' | 'contract'>,
-  { app, target, role }: { app: Pick<App, 'no'>; target: string; role: Unsubscribe },
+  { app, target, role }: { app: Actor; target: string; role: Unsubscribe },
 ): Promise<string | undefined> {
   if (role.resource === undefined) return undefined;
   const [path = '', ...query] = withoutCredentials(target, contract).split('?');
   const own = role.resource === 'own' ? path : path.replace(/\/[^/]*$/u, '');
-  const resource = resourceAt(contract.title, [own, ...query].join('?'));
+  const resource = resourceAt(contract.title, [own, ...query].join('?'), app);
   const id = await context.store.read('subscriptionOf', { appNo: app.no, resource });
   return id && withPrefix('sub', id);
 }
@@ -78,7 +78,7 @@ function subscribeHandler({
       variant,
       request,
       url: publicUrl() + own,
-      resource: operation.method === 'PUT' ? resourceAt(contract.title, own) : undefined,
+      resource: operation.method === 'PUT' ? resourceAt(contract.title, own, app) : undefined,
       idempotency: key === undefined ? undefined : { key, body: bytes },
     });
     if (id !== undefined) note({ subscription: withPrefix('sub', id) });

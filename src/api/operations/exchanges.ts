@@ -9,7 +9,7 @@ import type { Contract, Operation, Variant } from '../../contract/model/contract
 import { isJson } from '../../contract/model/media.ts';
 import { readRequest, type RawRequest } from '../../contract/request/request.ts';
 import { withoutPrefix } from '../../core/base/id.ts';
-import type { App } from '../../core/domain/app.ts';
+import type { Actor } from '../../core/domain/app.ts';
 import { readJson } from '../../core/base/json.ts';
 import type { Problem } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
@@ -104,7 +104,7 @@ export function readExchange(
 export async function namedSubscriptions(
   context: Context,
   { contract, operation }: ApiOperation,
-  { app, request, target }: { app: Pick<App, 'no'>; request: Message; target: string },
+  { app, request, target }: { app: Actor; request: Message; target: string },
 ): Promise<string[]> {
   const { role } = operation;
   assert(role.kind === 'unsubscribe', `${operation.operationId} ends subscriptions`);

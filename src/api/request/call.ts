@@ -2,7 +2,7 @@
 // caller.
 import type { Message } from '../../contract/expression/evaluate.ts';
 import type { Variant } from '../../contract/model/contract.ts';
-import type { App } from '../../core/domain/app.ts';
+import type { Actor, App } from '../../core/domain/app.ts';
 import type { Key } from '../../core/domain/key.ts';
 import type { TraceContext } from '../../core/telemetry/trace.ts';
 import type { OpenSession } from '../../engine/access/sessions.ts';
@@ -11,8 +11,8 @@ import type { Facts } from './request-log.ts';
 
 export interface Call {
   requestId: string;
-  /** The caller's app; for an anonymous caller the app `default`. */
-  app: Pick<App, 'no' | 'id' | 'quotas'>;
+  /** The caller's app and customer; for an anonymous caller the app `default`. */
+  app: Actor & Pick<App, 'quotas'>;
   key: Key | undefined;
   /** Set for users signed in to the console; `key` is then the session's key. */
   session: OpenSession | undefined;

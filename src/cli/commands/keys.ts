@@ -8,7 +8,7 @@ export const key: Command = {
   summary: 'List, create, rotate and revoke API keys in the database',
   usage: [
     'ringback key list [--app NAME]',
-    'ringback key create --name NAME --scopes SCOPES [--app NAME]',
+    'ringback key create --name NAME --scopes SCOPES [--customer TEXT] [--app NAME]',
     'ringback key rotate ID [--app NAME]',
     'ringback key revoke ID [--app NAME]',
   ],
@@ -24,6 +24,11 @@ export const key: Command = {
       kind: 'text',
       placeholder: 'SCOPES',
       says: `Scopes of the new key, separated by commas: ${scopes.join(', ')}`,
+    },
+    customer: {
+      kind: 'text',
+      placeholder: 'TEXT',
+      says: 'Bind the new key to this customer: it sees and changes only what belongs to it',
     },
   },
   takesSettings: true,

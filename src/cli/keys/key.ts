@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultAppName, type App } from '../../core/domain/app.ts';
+import { customerFault, isCustomer } from '../../core/domain/pattern.ts';
 import { scopes as allScopes, isLive, type Key, type Scope } from '../../core/domain/key.ts';
 import { guess } from '../../core/errors/did-you-mean.ts';
 import { Problem } from '../../core/errors/problem.ts';
@@ -57,7 +58,7 @@ type Deps = Parameters<typeof createKey>[0];
 
 type Subcommand =
   | { verb: 'list' }
-  | { verb: 'create'; name: string; scopes: readonly Scope[] }
+  | { verb: 'create'; name: string; scopes: readonly Scope[]; customer: string | undefined }
   | { verb: 'rotate' | 'revoke'; id: string };
 
 const verbs = ['list', 'create', 'rotate', 'revoke'] as const;
@@ -81,7 +82,17 @@ function readSubcommand({ positionals, text }: Invocation): Subcommand {
   if (verb === 'list') return { verb };
   const name = text('name') ?? '';
   if (name === '') throw calledWrongly('Cannot create a key: --name is missing');
-  return { verb, name, scopes: readScopes(text('scopes')) };
+  return {
+    verb,
+    name,
+    scopes: readScopes(text('scopes')),
+    customer: readCustomer(text('customer')),
+  };
+}
+
+function readCustomer(text: string | undefined): string | undefined {
+  if (text === undefined || isCustomer(text)) return text;
+  throw calledWrongly(`Cannot create a key: --customer ${JSON.stringify(text)} ${customerFault}`);
 }
 
 function readScopes(text: string | undefined): readonly Scope[] {
@@ -177,11 +188,12 @@ function forPeople(done: Done, terminal: Terminal): string {
 
 /** As in the API, with null for absent members. */
 function factsOf(item: Key, nowMs: number): Record<string, unknown> {
-  const { id, name, scopes, createdMs, expiresMs, revokedMs, usedMs, oldUntilMs } = item;
+  const { id, name, scopes, customer, createdMs, expiresMs, revokedMs, usedMs, oldUntilMs } = item;
   return {
     id: `rbk_${id}`,
     name,
     scopes,
+    customer: customer ?? null,
     state: stateOf(item, nowMs),
     createdAt: time(createdMs),
     expiresAt: time(expiresMs),
@@ -203,6 +215,7 @@ function keyTable(keys: readonly Key[], nowMs: number, terminal: Terminal): stri
         rank: 9,
       },
       { title: 'SCOPES', show: ({ scopes }) => scopes.join(','), rank: 8, shrinksTo: 14 },
+      { title: 'CUSTOMER', show: ({ customer }) => customer ?? '', rank: 9, shrinksTo: 12 },
       { title: 'USED', show: ({ usedMs }) => when(time(usedMs)) || 'never', rank: 6 },
       { title: 'NAME', show: ({ name }) => name, rank: 7, shrinksTo: 10 },
     ],

@@ -1,4 +1,5 @@
 // Generated from openapi.yaml by `npm run docs`: the types of apps and keys.
+import type { Customer } from './event.ts';
 
 export interface ListKeysQuery {
   /** Items per page. */
@@ -11,6 +12,8 @@ export interface Key {
   id: string;
   name: Name;
   scopes: Scopes;
+  /** The customer that it is bound to. */
+  customer?: string;
   state: 'active' | 'expired' | 'revoked';
   createdAt: string;
   expiresAt?: string;
@@ -27,6 +30,11 @@ export type Scopes = readonly ('subscribe' | 'publish' | 'read' | 'admin' | 'ope
 export interface CreateKeyBody {
   name: Name;
   scopes: Scopes;
+  /**
+   * Binds the key to this customer: it sees and changes only what belongs to it, and what it
+   * creates belongs to it. Such a key can hold the scopes `subscribe`, `publish` and `read`.
+   */
+  customer?: Customer | undefined;
   expiresAt?: string | undefined;
 }
 

@@ -144,6 +144,7 @@ function compileOperation(draft: DeclaredOperation, compiling: Compiling): Opera
     schemes: compiling.schemes,
     hasStrictQuery: compileStrictQuery(place),
     scope: compileScope(place),
+    takesBoundKeys: child(place, 'x-ringback-bound-keys')?.value === true,
     errors: role.kind === 'managed' ? new Map() : compileErrors(draft),
     role,
   };

@@ -13,6 +13,7 @@ function stored(change: Partial<Key> = {}): Key {
     appId: 'a',
     appQuotas: noQuotas,
     name: 'test',
+    customer: undefined,
     scopes: ['read'],
     hash: hashKey(key),
     oldHash: undefined,

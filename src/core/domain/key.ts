@@ -18,6 +18,8 @@ export interface Key {
   appQuotas: Quotas;
   name: string;
   scopes: readonly Scope[];
+  /** It sees and does only what is of this customer. */
+  customer: string | undefined;
   hash: Uint8Array;
   /** While a rotation overlaps: the old key that still works, and until when. */
   oldHash: Uint8Array | undefined;
@@ -33,6 +35,9 @@ const idChars = 8;
 const secretChars = 43;
 const checksumChars = 6;
 const shape = /^rbk_[0-9A-Za-z]{57}$/;
+
+/** What a key that is bound to a customer may hold. */
+export const customerScopes: readonly Scope[] = ['subscribe', 'publish', 'read'];
 
 /** `rbk_` + id + 256 random bits + checksum. Pass `id` to rotate an existing key. */
 export function makeKey(

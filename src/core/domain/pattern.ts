@@ -57,7 +57,7 @@ export function patternsFor(event: string): string[] {
   return patterns;
 }
 
-/** As the header of a callback carries it: most names look the same, others are percent-encoded. */
+/** As a header carries it, such as that of a callback: most names look the same, others are percent-encoded. */
 export function nameInHeader(name: string): string {
   return encodeURIComponent(name);
 }

@@ -41,6 +41,11 @@ export const problems = {
     title: 'The app id does not match the API key',
     remedy: 'Send the app id of the key, or a key of that app.',
   },
+  bound_key: {
+    status: 403,
+    title: 'The API key is bound to a customer',
+    remedy: 'Leave the customer out, or use a key that is not bound to a customer.',
+  },
   cross_origin: {
     status: 403,
     title: 'A cookie key was sent from another origin',

@@ -156,6 +156,7 @@ const absentKey: Key = {
   appQuotas: noQuotas,
   name: '',
   scopes: [],
+  customer: undefined,
   hash: new Uint8Array(32),
   oldHash: undefined,
   oldUntilMs: undefined,

@@ -1,6 +1,6 @@
 // API keys of an app: create, list, rotate with an overlap, revoke. A secret is shown only once.
 import { defaultAppName, type App } from '../../core/domain/app.ts';
-import { hashKey, makeKey, type Key, type Scope } from '../../core/domain/key.ts';
+import { customerScopes, hashKey, makeKey, type Key, type Scope } from '../../core/domain/key.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { NewKey, Page, PageInput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
@@ -14,6 +14,7 @@ export interface FreshKey {
 export interface KeyInput {
   name: string;
   scopes: readonly Scope[];
+  customer?: string | undefined;
   expiresMs: number | undefined;
 }
 
@@ -28,6 +29,7 @@ export async function createKey(context: Deps, app: Owner, input: KeyInput): Pro
     const message = `expected none: only keys of the app "${defaultAppName}" can hold "operator"`;
     throw new Problem('missing_scope', `Cannot give a key the scope "operator": ${message}`);
   }
+  refuseCustomersScopes(input);
   if (input.expiresMs !== undefined && input.expiresMs <= context.world.nowMs()) {
     const message = 'Cannot create a key that has already expired: expected a time in the future';
     const faults = [{ field: 'body#/expiresAt', message: 'must be in the future' }];
@@ -39,6 +41,17 @@ export async function createKey(context: Deps, app: Owner, input: KeyInput): Pro
     if (result.kind === 'created') return { key: result.key, secret };
   }
   throw new Problem('internal', 'Cannot generate an unused key id');
+}
+
+/** Nothing that these scopes admit is of one customer. */
+function refuseCustomersScopes({ customer, scopes }: KeyInput): void {
+  const beyond = scopes.filter((scope) => !customerScopes.includes(scope));
+  if (customer === undefined || beyond.length === 0) return;
+  const found = beyond.map((scope) => `"${scope}"`).join(' and ');
+  const message = `has ${found}, expected only ${customerScopes.join(', ')} for a key of a customer`;
+  throw new Problem('invalid_request', `Cannot create the key: its scopes ${message}`, {
+    faults: [{ field: 'body#/scopes', message }],
+  });
 }
 
 export async function listKeys({ store }: Deps, app: Owner, page: PageInput): Promise<Page<Key>> {
@@ -87,10 +100,10 @@ export async function revokeKey({ store }: Deps, app: Owner, id: string): Promis
 
 export function drawKey(
   { world }: Pick<Context, 'world'>,
-  { name, scopes, expiresMs }: KeyInput,
+  { name, scopes, customer, expiresMs }: KeyInput,
 ): { fresh: NewKey; secret: string } {
   const { id, key: secret } = makeKey(world);
-  return { fresh: { id, hash: hashKey(secret), name, scopes, expiresMs }, secret };
+  return { fresh: { id, hash: hashKey(secret), name, scopes, customer, expiresMs }, secret };
 }
 
 /** The public id of a key is `rbk_` and eight characters. */

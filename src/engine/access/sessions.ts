@@ -35,6 +35,7 @@ export async function signIn(
   // The error does not reveal what was wrong.
   if (found === undefined) throw new Problem('unauthorized', refusal);
   const { key, keyHash } = found;
+  if (key.customer !== undefined) throw new Problem('bound_key', notForCustomers);
   const earlier = earlierToken === undefined ? undefined : hashToken(earlierToken);
   if (earlier !== undefined) await signOut(context, identifier, { hash: earlier });
   const { token, hash } = makeToken(context.world);
@@ -44,6 +45,9 @@ export async function signIn(
   await context.store.edit('createSession', { ...session, kind: 'session' });
   return { key, session: { ...session, token } };
 }
+
+const notForCustomers =
+  'Cannot sign in to the console: the key is bound to a customer, expected a key of the whole app';
 
 const refusal =
   'Cannot sign in: expected a valid key, or a sign-in link that is less than an hour ' +

@@ -3,6 +3,7 @@
 // publishes, postgres/shared/idempotency.ts for publishes and subscribes, many at once, and
 // verbs/shared/idempotency.ts for everything else.
 import { createHash } from 'node:crypto';
+import type { Actor } from '../../core/domain/app.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { Idempotency } from '../../store/port/store.ts';
 
@@ -13,9 +14,16 @@ export interface KeyedRequest {
   parts: readonly (string | Uint8Array)[];
 }
 
-/** The key is bound to the operation, so that another operation may use the same one. */
-export function idempotencyOf({ key, operation, parts }: KeyedRequest): Idempotency {
-  return { key: digest([operation, key]).subarray(0, 16), print: digest(parts) };
+/**
+ * The key is bound to the operation and to the customer of the caller, so that others may use the same one, and never get
+ * the answer of this one.
+ */
+export function idempotencyOf(
+  { key, operation, parts }: KeyedRequest,
+  { customer }: Pick<Actor, 'customer'>,
+): Idempotency {
+  const owner = customer === undefined ? [] : [customer];
+  return { key: digest([operation, key, ...owner]).subarray(0, 16), print: digest(parts) };
 }
 
 export function idempotencyMismatch(): Problem {

@@ -1,6 +1,6 @@
 // Publish: checks events against the contract and writes them with their deliveries in one
 // transaction. A 2xx means that they are on disk. The payload's bytes are never changed.
-import type { App } from '../../core/domain/app.ts';
+import { customerOf, isVisible, type Actor, type App } from '../../core/domain/app.ts';
 import { ownPrefix, pingEvent, type SkippedCallback } from '../../core/domain/event.ts';
 import { refuseLoop, withHops } from '../../core/domain/hops.ts';
 import { readId, withoutPrefix, withPrefix } from '../../core/base/id.ts';
@@ -49,7 +49,7 @@ export interface NewEvent {
 }
 
 export interface PublishCall {
-  app: Pick<App, 'no' | 'id' | 'quotas'>;
+  app: Actor & Pick<App, 'quotas'>;
   /** The title, if the publisher names a contract. */
   contract: string | undefined;
   events: readonly NewEvent[];
@@ -84,7 +84,11 @@ export async function publish(
   rules: PublishRules,
   call: PublishCall,
 ): Promise<Published> {
-  const { app, events, hops } = call;
+  const { app, hops } = call;
+  const events = call.events.map((event) => {
+    const customer = customerOf(app, event.customer, `${event.at}/customer`);
+    return customer === event.customer ? event : { ...event, customer };
+  });
   refuseLoop(hops);
   refuseContradiction(call);
   refuseLarge(events, context.quotas.of(app).payloadBytes);
@@ -94,6 +98,10 @@ export async function publish(
     : validateEvents(rules, events, call.contract);
   if (validation.kind === 'refused') throw validation.problem;
   const audience = audienceOf(call);
+  if (audience.kind === 'subscription' && app.customer !== undefined) {
+    const found = await context.store.read('subscription', { appNo: app.no, id: audience.id });
+    if (found === undefined || !isVisible(app, found)) throw notFound(call.subscriberId ?? '');
+  }
   const { skipped: skips } = validation;
   // Nearly always undefined, and then the publish does not wait here.
   const misfits = skips && (await misfitsOf(context, { call, audience, validation, skips }));
@@ -108,7 +116,7 @@ export async function publish(
     }),
     audience,
     trace: withHops(hops, call.trace && printTrace(call.trace)),
-    idempotency: call.idempotency && idempotencyOf(call.idempotency),
+    idempotency: call.idempotency && idempotencyOf(call.idempotency, app),
   };
   const { accepted, rate } = await writeWithin(context, app, input, events);
   const faults = [...validation.warnings, ...(misfits?.values() ?? [])].flat();

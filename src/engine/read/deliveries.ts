@@ -1,5 +1,5 @@
 // Listing and reading deliveries, and sending them again.
-import type { App } from '../../core/domain/app.ts';
+import { customerOf, isVisible, type Actor } from '../../core/domain/app.ts';
 import type { Attempt } from '../../core/domain/attempt.ts';
 import { parseDeliveryId, type DeliveryName } from '../../core/domain/delivery.ts';
 import { withoutPrefix, type IdPrefix } from '../../core/base/id.ts';
@@ -7,8 +7,6 @@ import { Problem } from '../../core/errors/problem.ts';
 import type { Delivery, DeliveryFilter } from '../../store/port/delivery-verbs.ts';
 import type { Page, PageInput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
-
-type Owner = Pick<App, 'no'>;
 
 export interface DeliveryQuery extends Omit<DeliveryFilter, 'event' | 'subscription'> {
   page: PageInput;
@@ -18,34 +16,37 @@ export interface DeliveryQuery extends Omit<DeliveryFilter, 'event' | 'subscript
 
 export async function listDeliveries(
   { store }: Context,
-  app: Owner,
+  app: Actor,
   { page, eventId, subscriberId, ...query }: DeliveryQuery,
 ): Promise<Page<Delivery>> {
   const event = bareId('evt', 'eventId', eventId);
   const subscription = bareId('sub', 'subscriberId', subscriberId);
-  const filter = { ...query, event, subscription };
+  const customer = customerOf(app, query.customer, 'query.customer');
+  const filter = { ...query, customer, event, subscription };
   return store.read('deliveries', { appNo: app.no, page, filter });
 }
 
 export async function getDelivery(
   { store }: Context,
-  app: Owner,
+  app: Actor,
   id: string,
 ): Promise<{ delivery: Delivery; attempts: readonly Attempt[] }> {
   const name = parseDeliveryId(id);
   if (name === undefined) throw notFound(id);
   const delivery = await store.read('delivery', { appNo: app.no, ...name });
-  if (delivery === undefined) throw notFound(id);
+  if (delivery === undefined || !isVisible(app, delivery)) throw notFound(id);
   return { delivery, attempts: await store.read('attempts', { appNo: app.no, ...name }) };
 }
 
 export async function retryDelivery(
-  { store, changes }: Context,
-  app: Owner,
+  context: Context,
+  app: Actor,
   id: string,
 ): Promise<DeliveryName> {
+  const { store, changes } = context;
   const name = parseDeliveryId(id);
   if (name === undefined) throw notFound(id);
+  if (app.customer !== undefined) await getDelivery(context, app, id);
   const result = await store.edit('retryDelivery', { appNo: app.no, ...name });
   switch (result.kind) {
     case 'due': {

@@ -1,5 +1,5 @@
 // Starting, reading, listing and cancelling replays. The replayer does their work step by step.
-import type { App } from '../../core/domain/app.ts';
+import { customerOf, isVisible, type Actor } from '../../core/domain/app.ts';
 import { withoutPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem } from '../../core/errors/problem.ts';
@@ -8,8 +8,6 @@ import type { ReplayScope } from '../../store/port/replay-verbs.ts';
 import type { Page, PageInput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from '../publish/idempotency.ts';
-
-type Owner = Pick<App, 'no'>;
 
 /** A filter as requested, with the external id of the subscription. */
 export interface ReplayInput {
@@ -20,7 +18,7 @@ export interface ReplayInput {
 
 export async function createReplay(
   context: Context,
-  app: Owner,
+  app: Actor,
   { filter: requested, ratePerSecond, idempotency }: ReplayInput,
 ): Promise<Replay> {
   const filter = await resolveFilter(context, app, requested);
@@ -29,7 +27,7 @@ export async function createReplay(
   const result = await context.store.edit('createReplay', {
     replay,
     runningMax,
-    idempotency: idempotency && idempotencyOf(idempotency),
+    idempotency: idempotency && idempotencyOf(idempotency, app),
   });
   switch (result.kind) {
     case 'created':
@@ -58,7 +56,7 @@ export interface Counted {
 /** Counts the deliveries that a replay would send again, in bounded reads and bounded time. */
 export async function countReplayable(
   context: Context,
-  app: Owner,
+  app: Actor,
   requested: ReplayInput['filter'],
 ): Promise<Counted> {
   const { store, world } = context;
@@ -83,27 +81,23 @@ export async function countReplayable(
 
 export async function listReplays(
   { store }: Context,
-  app: Owner,
+  app: Actor,
   page: PageInput,
 ): Promise<Page<Replay>> {
-  return store.read('replays', { appNo: app.no, page });
+  return store.read('replays', { appNo: app.no, customer: app.customer, page });
 }
 
-export async function getReplay({ store }: Context, app: Owner, id: string): Promise<Replay> {
+export async function getReplay({ store }: Context, app: Actor, id: string): Promise<Replay> {
   const bare = withoutPrefix('rpl', id);
   const found =
     bare === undefined ? undefined : await store.read('replay', { appNo: app.no, id: bare });
-  if (found === undefined) throw notFound(id);
+  if (found === undefined || !isVisible(app, found.filter)) throw notFound(id);
   return found;
 }
 
-export async function cancelReplay(
-  { store, changes }: Context,
-  app: Owner,
-  id: string,
-): Promise<Replay> {
-  const bare = withoutPrefix('rpl', id);
-  if (bare === undefined) throw notFound(id);
+export async function cancelReplay(context: Context, app: Actor, id: string): Promise<Replay> {
+  const { store, changes } = context;
+  const { id: bare } = await getReplay(context, app, id);
   const result = await store.edit('cancelReplay', { appNo: app.no, id: bare });
   switch (result.kind) {
     case 'cancelled':
@@ -122,9 +116,10 @@ export async function cancelReplay(
  */
 async function resolveFilter(
   { store }: Context,
-  app: Owner,
-  { subscriberId, ...filter }: ReplayInput['filter'],
+  app: Actor,
+  { subscriberId, ...asked }: ReplayInput['filter'],
 ): Promise<ReplayScope['filter']> {
+  const filter = { ...asked, customer: customerOf(app, asked.customer, 'body#/filter/customer') };
   const { fromMs, untilMs } = filter;
   if (fromMs !== undefined && untilMs !== undefined && fromMs >= untilMs) {
     const message = 'is not before until, expected an earlier time';
@@ -134,14 +129,15 @@ async function resolveFilter(
   }
   if (subscriberId === undefined) return { ...filter, subscription: undefined };
   const id = withoutPrefix('sub', subscriberId);
-  const found = id && (await store.read('subscription', { appNo: app.no, id }));
-  if (id === undefined || found === undefined) {
+  const found =
+    id === undefined ? undefined : await store.read('subscription', { appNo: app.no, id });
+  if (found === undefined || !isVisible(app, found)) {
     const message = `There is no subscription ${JSON.stringify(subscriberId)}`;
     throw new Problem('not_found', message, {
       faults: [{ field: 'body#/filter/subscriberId', message: 'names no subscription' }],
     });
   }
-  return { ...filter, subscription: id };
+  return { ...filter, subscription: found.id };
 }
 
 function notFound(id: string): Problem {

@@ -15,7 +15,7 @@ import {
 } from '../../contract/model/contract.ts';
 import { fieldOf } from '../../contract/model/variants.ts';
 import { readId, withPrefix } from '../../core/base/id.ts';
-import type { App } from '../../core/domain/app.ts';
+import { isVisible, type Actor } from '../../core/domain/app.ts';
 import type { DeclaredHeader } from '../../core/domain/callback-headers.ts';
 import { isEventName, isSubject, literalPattern } from '../../core/domain/pattern.ts';
 import {
@@ -46,7 +46,7 @@ import { acceptUrl, findTargets, isAbsent, targetRefused, type TargetDeps } from
 
 /** A request for an operation with callbacks, on its way to the API. */
 export interface ExchangeCall {
-  app: Pick<App, 'no' | 'id'>;
+  app: Actor;
   contract: string;
   operation: Operation;
   variant: Variant;
@@ -185,9 +185,10 @@ export async function abandonExchange(
  */
 export async function subscriptionsNamed(
   { store }: Context,
-  { no: appNo }: Pick<App, 'no'>,
+  app: Actor,
   { contract, operations, name }: Naming,
 ): Promise<string[]> {
+  const { no: appNo, customer } = app;
   const own = readId('sub', name);
   const byId = own === undefined ? undefined : await store.read('subscription', { appNo, id: own });
   const found = byId === undefined ? [] : [byId];
@@ -195,14 +196,14 @@ export async function subscriptionsNamed(
   do {
     if (!isSubject(name)) break;
     const page = { limit: limits.pageItemsMax, after };
-    const input = { appNo, page, state: undefined, subject: name };
+    const input = { appNo, page, state: undefined, subject: name, customer };
     const { items, next } = await store.read('subscriptions', input);
     found.push(...items);
     after = next;
   } while (after !== undefined);
   return found
     .filter((one) => one.contract === contract && operations.includes(one.operation))
-    .filter(({ state }) => state !== 'ended')
+    .filter((one) => one.state !== 'ended' && isVisible(app, one))
     .map(({ id }) => id);
 }
 
@@ -240,7 +241,7 @@ export async function registerExchange(
   const exchange = { requestId: call.requestId, status };
   const result = await context.store.edit('subscribe', {
     subscription: { ...made, resource: call.resource, exchange },
-    idempotency: idempotency && idempotencyOf(idempotency),
+    idempotency: idempotency && idempotencyOf(idempotency, call.app),
     subscriptionsMax: context.quotas.fallback.subscriptions,
   });
   switch (result.kind) {
@@ -355,7 +356,8 @@ async function planOf(context: Context, call: ExchangeCall): Promise<Plan | unde
     .toSorted((a, b) => (order.get(a.definition) ?? 0) - (order.get(b.definition) ?? 0))
     .map((one, position) => ({ ...one, position }));
   const kept = narrow(callbacks, choice.events);
-  const customer = customerFor(roleOf(call), choice, { ...exchange, method: operation.method });
+  const asked = { ...exchange, method: operation.method };
+  const customer = customerFor(roleOf(call), { app: call.app, choice }, asked);
   return { choice, customer, callbacks: kept, headers: found.headers, waiting };
 }
 

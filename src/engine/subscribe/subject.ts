@@ -4,6 +4,8 @@ import { expressionsOf, type Template } from '../../contract/expression/template
 import type { Subscribe } from '../../contract/model/contract.ts';
 import { fieldOf } from '../../contract/model/variants.ts';
 import { customerFault, isCustomer, isSubject, subjectFault } from '../../core/domain/pattern.ts';
+import { controlsProperty } from '../../contract/compile/compile.ts';
+import { customerOf, type Actor } from '../../core/domain/app.ts';
 import type { Choice } from '../../core/domain/read-controls.ts';
 import { invalidRequest } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
@@ -38,25 +40,27 @@ export function requiredSubject(
 }
 
 /**
- * Whose the subscription is: what its settings say, or else the operation. Throws if neither the settings nor the request
- * has what the operation reads: the subscription would receive the events of all customers.
+ * Whose the subscription is, as the operation, its settings and the key say; all that do must agree. Throws if the request
+ * lacks what the operation reads: the subscription would receive the events of all customers.
  */
 export function customerFor(
   { customer: template }: Pick<Subscribe, 'customer'>,
-  { customer: chosen }: Pick<Choice, 'customer'>,
+  { app, choice }: { app: Pick<Actor, 'customer'>; choice: Pick<Choice, 'customer'> },
   exchange: ExpressionInput,
 ): string | undefined {
-  if (template === undefined) return chosen ?? undefined;
+  const named = choice.customer ?? undefined;
+  const chosen = customerOf(app, named, `body#/${controlsProperty}/customer`);
+  if (template === undefined) return chosen;
   const found = textsOf(template, exchange);
   const texts = found.kind === 'unresolved' ? [] : found.texts;
   const [customer = '', ...others] = texts;
-  const isOther = typeof chosen === 'string' && chosen !== customer;
+  const isOther = chosen !== undefined && chosen !== customer;
   if (isCustomer(customer) && others.length === 0 && !isOther) return customer;
   const [first] = expressionsOf(template);
   const reason =
     found.kind === 'unresolved' ? found.reason : `${JSON.stringify(customer)} ${customerFault}`;
   const message = isOther
-    ? `names another customer than x-ringback, expected ${JSON.stringify(chosen)}`
+    ? `names the customer ${JSON.stringify(customer)}, expected ${JSON.stringify(chosen)}`
     : `gives no customer for the subscription: ${reason}`;
   throw invalidRequest([{ field: first === undefined ? 'body' : fieldOf(first), message }]);
 }

@@ -12,7 +12,7 @@ import {
   type Answer,
 } from '../../contract/request/answer.ts';
 import { idOfForm, withPrefix } from '../../core/base/id.ts';
-import type { App } from '../../core/domain/app.ts';
+import type { Actor } from '../../core/domain/app.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { verifierOf, type SigningSecret } from '../../core/secrets/signing-secret.ts';
@@ -32,7 +32,7 @@ import { customerFor, expiryFor, requiredSubject } from './subject.ts';
 import { makeCallbacks } from './targets.ts';
 
 export interface SubscribeCall {
-  app: Pick<App, 'no' | 'id'>;
+  app: Actor;
   contract: string;
   operation: Operation;
   variant: Variant;
@@ -67,7 +67,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
   const callbacks = narrow(made.callbacks, choice.events);
   const asked = { ...exchange, method: operation.method };
   const subject = requiredSubject(role, asked);
-  const customer = customerFor(role, choice, asked);
+  const customer = customerFor(role, { app, choice }, asked);
   const expiresMs = expiryFor(role, subject, store.nowMs());
   const secrets = sealSecrets({ ring, world }, { appId: app.id, subscriptionId: id }, [secret]);
   const result = await store.edit('subscribe', {
@@ -174,10 +174,15 @@ interface Answering {
 
 /**
  * Names what a PUT of the same path and query replaces. `target` has no credentials; it is hashed,
- * since it may be long.
+ * since it may be long. Each customer has resources of its own.
  */
-export function resourceAt(contract: string, target: string): string {
-  return hash('sha256', JSON.stringify([contract, target]), 'hex');
+export function resourceAt(
+  contract: string,
+  target: string,
+  { customer }: Pick<Actor, 'customer'>,
+): string {
+  const owner = customer === undefined ? [] : [customer];
+  return hash('sha256', JSON.stringify([contract, target, ...owner]), 'hex');
 }
 
 function plainAnswer({ variant, request, url }: SubscribeCall, isReplaced: boolean): Answer {
@@ -192,10 +197,10 @@ function exchangeOf(call: SubscribeCall, answer: Answer): Omit<ExpressionInput, 
 
 /** Without the origin, so that a node with another origin recognizes the repeated request. */
 function keyed(
-  { operation, url }: SubscribeCall,
+  { app, operation, url }: SubscribeCall,
   { key, body }: NonNullable<SubscribeCall['idempotency']>,
 ): Idempotency {
   const { pathname, search } = new URL(url);
   const parts = [operation.method, pathname + search, body];
-  return idempotencyOf({ key, operation: operation.operationId, parts });
+  return idempotencyOf({ key, operation: operation.operationId, parts }, app);
 }

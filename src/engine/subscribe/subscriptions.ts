@@ -1,6 +1,6 @@
 // Operations on an existing subscription: end, pause, change, replace its secret. A subscription of
 // another app is reported as not found, exactly like an unknown one.
-import type { App } from '../../core/domain/app.ts';
+import { customerOf, isVisible, type Actor } from '../../core/domain/app.ts';
 import type { Controls } from '../../core/domain/controls.ts';
 import type { Health } from '../../core/domain/health.ts';
 import { readId } from '../../core/base/id.ts';
@@ -16,11 +16,8 @@ import { choose, expired, announceExpiry } from './controls.ts';
 import { openSecrets, renewSecrets } from '../targets/secrets.ts';
 import { acceptUrl } from './targets.ts';
 
-type Owner = Pick<App, 'no' | 'id'>;
-
-export async function unsubscribe(context: Context, app: Owner, id: string): Promise<Subscription> {
-  const bare = readId('sub', id);
-  if (bare === undefined) throw notFound(id);
+export async function unsubscribe(context: Context, app: Actor, id: string): Promise<Subscription> {
+  const bare = await visibleId(context, app, id);
   const result = await context.store.edit('unsubscribe', { appNo: app.no, id: bare });
   if (result.kind === 'not_found') throw notFound(id);
   context.changed(bare, 'ended');
@@ -29,9 +26,8 @@ export async function unsubscribe(context: Context, app: Owner, id: string): Pro
 }
 
 /** Confirms an unconfirmed subscription; one that is active or paused stays as it is. */
-export async function confirm(context: Context, app: Owner, id: string): Promise<Subscription> {
-  const bare = readId('sub', id);
-  if (bare === undefined) throw notFound(id);
+export async function confirm(context: Context, app: Actor, id: string): Promise<Subscription> {
+  const bare = await visibleId(context, app, id);
   const result = await confirmSubscription(context, { appNo: app.no, id: bare });
   if (result.kind === 'not_found') throw notFound(id);
   if (result.kind === 'ended') {
@@ -42,27 +38,36 @@ export async function confirm(context: Context, app: Owner, id: string): Promise
 
 export async function getSubscription(
   { store }: Context,
-  app: Owner,
+  app: Actor,
   id: string,
 ): Promise<Subscription> {
   const bare = readId('sub', id);
   const found =
     bare === undefined ? undefined : await store.read('subscription', { appNo: app.no, id: bare });
-  if (found === undefined) throw notFound(id);
+  if (found === undefined || !isVisible(app, found)) throw notFound(id);
   return found;
 }
 
+/** The bare id, which need not exist unless the actor sees only some subscriptions. */
+async function visibleId(context: Context, app: Actor, id: string): Promise<string> {
+  if (app.customer !== undefined) return (await getSubscription(context, app, id)).id;
+  const bare = readId('sub', id);
+  if (bare === undefined) throw notFound(id);
+  return bare;
+}
+
 /** The health of the receivers of a subscription, by its bare id. */
-export async function getHealth({ store }: Context, app: Owner, id: string): Promise<Health> {
+export async function getHealth({ store }: Context, app: Actor, id: string): Promise<Health> {
   return store.read('subscriptionHealth', { appNo: app.no, id });
 }
 
 export async function listSubscriptions(
   { store }: Context,
-  app: Owner,
+  app: Actor,
   query: Omit<ReadInput<'subscriptions'>, 'appNo'>,
 ): Promise<Page<Subscription>> {
-  return store.read('subscriptions', { appNo: app.no, ...query });
+  const customer = customerOf(app, query.customer, 'query.customer');
+  return store.read('subscriptions', { appNo: app.no, ...query, customer });
 }
 
 export interface SubscriptionChange {
@@ -79,7 +84,7 @@ export interface CallbackChange {
 
 export async function changeSubscription(
   context: Context,
-  app: Owner,
+  app: Actor,
   { id, change }: { id: string; change: SubscriptionChange },
 ): Promise<Subscription> {
   return edit(context, app, id, async (subscription) => {
@@ -91,6 +96,7 @@ export async function changeSubscription(
     const { id: subscriptionId } = subscription;
     const chosen = choose(context, { app, subscriptionId, choice, before: subscription });
     const secrets = chosen && secretsFor(context, { app, subscription, controls: chosen.controls });
+    if (choice.customer !== undefined) customerOf(app, choice.customer, 'body#/customer');
     const { customer } = choice;
     return { result: undefined, edits: { state, urls, events, secrets, customer, chosen } };
   }).then(({ subscription }) => subscription);
@@ -99,7 +105,7 @@ export async function changeSubscription(
 /** Another signing method means rotating to a secret of that kind. Undefined: no change. */
 function secretsFor(
   context: Context,
-  { app, subscription, controls }: { app: Owner; subscription: Subscription; controls: Controls },
+  { app, subscription, controls }: { app: Actor; subscription: Subscription; controls: Controls },
 ): Uint8Array | undefined {
   if (controls.signing === subscription.controls.signing) return undefined;
   const owner = { appId: app.id, subscriptionId: subscription.id };
@@ -112,7 +118,7 @@ function secretsFor(
 /** The secrets that sign now, newest first. */
 export async function getSecrets(
   context: Context,
-  app: Owner,
+  app: Actor,
   id: string,
 ): Promise<SigningSecret[]> {
   const subscription = await getSubscription(context, app, id);
@@ -123,7 +129,7 @@ export async function getSecrets(
 
 export async function rotateSecret(
   context: Context,
-  app: Owner,
+  app: Actor,
   { id, overlapMs }: { id: string; overlapMs: number },
 ): Promise<SigningSecret[]> {
   const { result } = await edit(context, app, id, async ({ id: subscriptionId, secrets }) => {
@@ -142,7 +148,7 @@ const editTriesMax = 5;
 /** Optimistic concurrency: reads, decides and writes, and tries again after a concurrent change. */
 async function edit<T>(
   context: Context,
-  app: Owner,
+  app: Actor,
   id: string,
   decide: (subscription: Subscription) => Promise<{ result: T; edits: Edits }>,
 ): Promise<{ subscription: Subscription; result: T }> {

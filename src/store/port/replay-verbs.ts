@@ -50,7 +50,11 @@ export interface ReplayEdits {
 
 export interface ReplayReads {
   replay: { input: { appNo: number; id: string }; output: Replay | undefined };
-  replays: { input: { appNo: number; page: PageInput }; output: Page<Replay> };
+  /** `customer`: only those of this customer. */
+  replays: {
+    input: { appNo: number; customer?: string | undefined; page: PageInput };
+    output: Page<Replay>;
+  };
   /** Running replays of any app, those first whose next step is due first. */
   runningReplays: { input: { limit: number }; output: readonly Replay[] };
   /**

@@ -95,6 +95,7 @@ export interface NewKey {
   hash: Uint8Array;
   name: string;
   scopes: readonly Scope[];
+  customer?: string | undefined;
   expiresMs: number | undefined;
 }
 

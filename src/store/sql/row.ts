@@ -57,6 +57,7 @@ export function toKey(row: Row): Key {
     scopes: text(row, 'scopes')
       .split(' ')
       .map((scope) => oneOf(scopes, scope)),
+    customer: maybe(text, row, 'customer'),
     hash: bytes(row, 'hash'),
     oldHash: maybe(bytes, row, 'old_hash'),
     oldUntilMs: maybe(integer, row, 'old_until_ms'),

@@ -12,14 +12,14 @@ import { pageOf } from '../lists/fill-page.ts';
 import type { Edit, Read } from '../shared/verb.ts';
 
 const select = `
-  select key.no, key.id, key.app, app.id as app_id, settings, key.name, scopes, hash, old_hash,
-    old_until_ms, key.created_ms, expires_ms, revoked_ms, used_ms
+  select key.no, key.id, key.app, app.id as app_id, settings, key.name, scopes, customer, hash,
+    old_hash, old_until_ms, key.created_ms, expires_ms, revoked_ms, used_ms
   from key join app on app.no = key.app`;
 
 export const keysSql = {
   insert: `
-    insert into key (id, app, name, scopes, hash, created_ms, expires_ms)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
+    insert into key (id, app, name, scopes, hash, created_ms, expires_ms, customer)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
   byId: `${select} where key.id = ?1`,
   inApp: `${select} where key.id = ?1 and key.app = ?2`,
   list: `${select} where key.app = ?1 and key.no < ?2 order by key.no desc limit ?3 + 0`,
@@ -38,10 +38,10 @@ export function* isKeyTaken(id: string): Script<boolean> {
 }
 
 export function* insertKey(input: { appNo: number; key: NewKey; nowMs: number }): Script<Key> {
-  const { id, name, scopes, hash, expiresMs } = input.key;
+  const { id, name, scopes, hash, expiresMs = null, customer = null } = input.key;
   const scopeList = scopes.join(' ');
   const { appNo, nowMs } = input;
-  yield* all(keysSql.insert, id, appNo, name, scopeList, hash, nowMs, expiresMs ?? null);
+  yield* all(keysSql.insert, id, appNo, name, scopeList, hash, nowMs, expiresMs, customer);
   return toKey(yield* only(keysSql.byId, id));
 }
 

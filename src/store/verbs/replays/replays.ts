@@ -39,7 +39,9 @@ export const replaysSql = {
       ?17, ?18, ?19)
     returning ${columns}`,
   byId: `select ${columns} from replay where id = ?1 and app = ?2`,
-  list: `select ${columns} from replay where app = ?1 and no < ?2 order by no desc limit ?3 + 0`,
+  list: `
+    select ${columns} from replay
+    where app = ?1 and no < ?2 and (?4 = '' or customer = ?4) order by no desc limit ?3 + 0`,
   due: `
     select ${columns} from replay where state = 'running' order by next_ms, no limit ?1 + 0`,
   cancel: `
@@ -135,8 +137,9 @@ export const replay: Read<'replay'> = function* ({ appNo, id }) {
   return row === undefined ? undefined : toReplay(row);
 };
 
-export const replays: Read<'replays'> = function* ({ appNo, page: { limit, after } }) {
-  const rows = yield* all(replaysSql.list, appNo, belowCursor(after), limit + 1);
+export const replays: Read<'replays'> = function* ({ appNo, customer = '', page }) {
+  const { limit, after } = page;
+  const rows = yield* all(replaysSql.list, appNo, belowCursor(after), limit + 1, customer);
   return pageOf(rows, limit, toReplay);
 };
 

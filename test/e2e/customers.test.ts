@@ -1,0 +1,394 @@
+// Customers of one app: who receives what, what a key that is bound to a customer may do, and that no operation shows or
+// changes anything of another customer. On both databases.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Environment } from '../../src/config.ts';
+import { start, type Answer, type Call, type Started } from '../api/harness.ts';
+import { freshDatabase } from '../postgres/database.ts';
+import { receive, type Receiver } from './receiver.ts';
+import { quiet, until, type Accepted, type DeliveryView, type Page } from './stage.ts';
+
+const payload = { message: 'for the eyes of cus_1 only' };
+const env: Environment = { RINGBACK_RETRY: '1d' };
+
+for (const [database, open] of Object.entries({
+  SQLite: async () => ({ url: undefined, [Symbol.asyncDispose]: async () => undefined }),
+  PostgreSQL: async () => freshDatabase(),
+})) {
+  describe(`customers, on ${database}`, () => {
+    let made: AsyncDisposableStack;
+    let service: Started;
+    let receiver: Receiver;
+    const keys: Record<string, string> = {};
+    before(async () => {
+      made = new AsyncDisposableStack();
+      const { url } = made.use(await open());
+      receiver = made.use(await receive(({ url: path }) => (path.includes('fails') ? 500 : 200)));
+      const at: Environment = url === undefined ? {} : { DATABASE_URL: url };
+      service = made.use(await start({ env: { ...env, ...at } }));
+      for (const customer of ['cus_1', 'cus_2']) {
+        const scopes = ['subscribe', 'publish', 'read'];
+        const key = await post('/keys', { name: customer, scopes, customer });
+        assert.equal(key.status, 201, key.text);
+        assert.equal(key.json['customer'], customer);
+        keys[customer] = String(key.json['key']);
+      }
+    });
+    after(async () => made[Symbol.asyncDispose]());
+
+    async function post(path: string, body: object, more: Partial<Call> = {}): Promise<Answer> {
+      return service.call({ method: 'POST', path, body, ...more });
+    }
+
+    function as(customer: string): Pick<Call, 'key'> {
+      return { key: keys[customer] ?? '' };
+    }
+
+    /** Returns the id. */
+    async function subscribe(
+      event: string,
+      settings: object = {},
+      { path = event, ...more }: Partial<Call> = {},
+    ): Promise<string> {
+      const callbackUrl = `${receiver.url}/${path}`;
+      const body = { callbackUrl, 'x-ringback': { events: [event], ...settings } };
+      const answer = await post('/subscribe', body, more);
+      assert.equal(answer.status, 201, answer.text);
+      return String(answer.json['subscriberId']);
+    }
+
+    async function publish(body: object, more: Partial<Call> = {}): Promise<Accepted> {
+      const answer = await post('/events', { payload, ...body }, more);
+      assert.equal(answer.status, 202, answer.text);
+      return answer.json as unknown as Accepted;
+    }
+
+    async function list<T>(path: string, more: Partial<Call> = {}): Promise<T[]> {
+      const { status, json, text } = await service.call({ path, ...more });
+      assert.equal(status, 200, text);
+      return (json as unknown as Page<T>).items;
+    }
+
+    const idsOf = (items: readonly { id: string }[]): string[] =>
+      items.map(({ id }) => id).toSorted();
+
+    /** Status, code, and the fields that are wrong. */
+    function refusal({ status, json }: Answer): unknown[] {
+      const errors = (json['errors'] ?? []) as { field: string }[];
+      return [status, json['code'], ...errors.map(({ field }) => field)];
+    }
+
+    it('receive what is published to them, and what is published to all', async () => {
+      const event = 'order.shipped';
+      const one = await subscribe(event, { customer: 'cus_1' });
+      const two = await subscribe(event, { customer: 'cus_2' });
+      const any = await subscribe(event);
+      const toOne = await publish({ event, customer: 'cus_1' });
+      assert.equal(toOne.deliveries, 1);
+      assert.equal((await publish({ event, customer: 'cus_3' })).deliveries, 0);
+      const toAll = await publish({ event });
+      assert.equal(toAll.deliveries, 3);
+      const events = ['cus_1', 'cus_2'].map((customer) => ({ event, payload, customer }));
+      const batch = await post('/events/batch', { events });
+      assert.deepEqual(
+        (batch.json['items'] as Accepted[]).map(({ deliveries }) => deliveries),
+        [1, 1],
+      );
+      await quiet(service);
+      const deliveries = await list<DeliveryView & { customer?: string }>(
+        `/deliveries?event=${event}&customer=cus_1`,
+      );
+      assert.deepEqual(new Set(deliveries.map((each) => each.subscriberId)), new Set([one]));
+      assert.deepEqual(new Set(deliveries.map((each) => each.customer)), new Set(['cus_1']));
+      assert.equal(deliveries.length, 3);
+      const published = await list<{ id: string; customer?: string }>('/events?customer=cus_1');
+      assert(published.some(({ id, customer }) => id === toOne.eventId && customer === 'cus_1'));
+      assert(!published.some(({ id }) => id === toAll.eventId));
+      const owned = await list<{ id: string }>('/subscriptions?customer=cus_2');
+      assert.deepEqual(idsOf(owned), [two]);
+      assert.equal((await list('/subscriptions?customer=cus_9')).length, 0);
+      const moved = await service.call({
+        method: 'PATCH',
+        path: `/subscriptions/${any}`,
+        body: { customer: 'cus_3' },
+      });
+      assert.equal(moved.json['customer'], 'cus_3');
+      assert.equal((await publish({ event, customer: 'cus_3' })).deliveries, 1);
+      const freed = await service.call({
+        method: 'PATCH',
+        path: `/subscriptions/${any}`,
+        body: { customer: null },
+      });
+      assert.equal(freed.json['customer'], undefined);
+    });
+
+    it('have names of 1 to 128 characters', async () => {
+      for (const customer of ['', 'x'.repeat(129), 'a\0b', 7]) {
+        const event = 'named';
+        const callbackUrl = `${receiver.url}/named`;
+        const subscribed = await post('/subscribe', { callbackUrl, 'x-ringback': { customer } });
+        assert.deepEqual(
+          refusal(subscribed).slice(0, 2),
+          [400, 'invalid_request'],
+          subscribed.text,
+        );
+        const published = await post('/events', { event, payload, customer });
+        assert.deepEqual(refusal(published), [400, 'invalid_request', 'body#/customer']);
+        const key = await post('/keys', { name: 'k', scopes: ['read'], customer });
+        assert.deepEqual(refusal(key), [400, 'invalid_request', 'body#/customer']);
+      }
+      const longest = 'ß'.repeat(128);
+      const id = await subscribe('named', { customer: longest });
+      const listed = await list(`/subscriptions?customer=${encodeURIComponent(longest)}`);
+      assert.deepEqual(idsOf(listed as { id: string }[]), [id]);
+      const wrong = await service.call({ path: '/subscriptions?costumer=cus_1' });
+      assert.match(wrong.text, /did you mean \\"customer\\"|customer/);
+      assert.equal(wrong.status, 400);
+    });
+
+    describe('a key that is bound to one', () => {
+      it('makes, sees and publishes what is theirs', async () => {
+        const event = 'mine';
+        const own = await subscribe(event, {}, as('cus_1'));
+        const other = await subscribe(event, {}, as('cus_2'));
+        const seen = await service.call({ path: `/subscriptions/${own}`, ...as('cus_1') });
+        assert.equal(seen.json['customer'], 'cus_1');
+        assert.equal((await publish({ event }, as('cus_1'))).deliveries, 1);
+        assert.equal((await publish({ event, customer: 'cus_1' }, as('cus_1'))).deliveries, 1);
+        const foreign = await post('/events', { event, payload, customer: 'cus_2' }, as('cus_1'));
+        assert.deepEqual(refusal(foreign), [403, 'bound_key', 'body#/customer']);
+        const named = await post(
+          '/subscribe',
+          { callbackUrl: receiver.url, 'x-ringback': { customer: 'cus_2' } },
+          as('cus_1'),
+        );
+        assert.deepEqual(refusal(named), [403, 'bound_key', 'body#/x-ringback/customer']);
+        const addressed = await post(
+          '/events',
+          { event, payload, subscriberId: other },
+          as('cus_1'),
+        );
+        assert.deepEqual(refusal(addressed), [404, 'not_found', 'body#/subscriberId']);
+        for (const customer of ['cus_2', null]) {
+          const path = `/subscriptions/${own}`;
+          const given = await service.call({
+            method: 'PATCH',
+            path,
+            body: { customer },
+            ...as('cus_1'),
+          });
+          assert.deepEqual(refusal(given), [403, 'bound_key', 'body#/customer']);
+        }
+        for (const path of ['/subscriptions', '/deliveries', '/events']) {
+          const answer = await service.call({ path: `${path}?customer=cus_2`, ...as('cus_1') });
+          assert.deepEqual(refusal(answer), [403, 'bound_key', 'query.customer']);
+        }
+      });
+
+      it('sees an event that was published to all if it was delivered to them', async () => {
+        await subscribe('news', {}, as('cus_1'));
+        await subscribe('news', {}, as('cus_2'));
+        const { eventId } = await publish({ event: 'news' });
+        const event = await service.call({ path: `/events/${eventId}`, ...as('cus_1') });
+        assert.deepEqual([event.status, event.json['deliveries']], [200, null], event.text);
+        assert.deepEqual(event.json['payload'], payload);
+        const unread = await publish({ event: 'unread' });
+        const hidden = await service.call({ path: `/events/${unread.eventId}`, ...as('cus_1') });
+        assert.equal(hidden.status, 404);
+      });
+
+      it('never gets the answer of the same request of another customer', async () => {
+        const headers = { 'idempotency-key': 'the same' };
+        const body = { callbackUrl: `${receiver.url}/same` };
+        const answers = await Promise.all(
+          ['cus_1', 'cus_2'].map(async (name) =>
+            post('/subscribe', body, { headers, ...as(name) }),
+          ),
+        );
+        const [one, two] = answers.map(({ json }) => json);
+        assert.notEqual(one?.['subscriberId'], two?.['subscriberId']);
+        assert.notEqual(one?.['secret'], two?.['secret']);
+        const again = await post('/subscribe', body, { headers, ...as('cus_1') });
+        assert.deepEqual(again.json, one);
+      });
+
+      it('cannot do what concerns the whole app, nor sign in to its console', async () => {
+        for (const path of [
+          '/keys',
+          '/stats',
+          '/stats/subscriptions',
+          '/stream',
+          '/apps',
+          '/nodes',
+        ]) {
+          const { status, json } = await service.call({ path, ...as('cus_1') });
+          assert.equal(status, 403, path);
+          assert(['bound_key', 'missing_scope'].includes(String(json['code'])), path);
+        }
+        const session = await post(
+          '/console/session',
+          { key: keys['cus_1'] },
+          { key: null, headers: { origin: service.url, 'sec-fetch-site': 'same-origin' } },
+        );
+        assert.deepEqual(refusal(session), [403, 'bound_key']);
+        for (const scope of ['admin', 'operator']) {
+          const body = { name: 'too much', scopes: ['read', scope], customer: 'cus_1' };
+          assert.deepEqual(refusal(await post('/keys', body)), [
+            400,
+            'invalid_request',
+            'body#/scopes',
+          ]);
+        }
+      });
+    });
+
+    it('see and change nothing of each other, whatever the operation', async () => {
+      const sight = 'secret-of-cus-1';
+      const own = await subscribe(
+        'private',
+        { customer: 'cus_1', description: sight, retry: [] },
+        { path: `fails/${sight}` },
+      );
+      const message = { message: sight };
+      const event = await publish({ event: 'private', customer: 'cus_1', payload: message });
+      await quiet(service);
+      const [dead] = await list<DeliveryView>(
+        `/deliveries?eventId=${event.eventId}&subscriberId=${own}`,
+      );
+      assert.equal(dead?.state, 'dead');
+      const replay = await post('/replays', {
+        filter: { state: 'delivered', subscriberId: own, customer: 'cus_1' },
+      });
+      assert.equal(replay.status, 201, replay.text);
+      await until(
+        async () => (await service.call({ path: `/replays/${String(replay.json['id'])}` })).json,
+        ({ state }) => state === 'done',
+      );
+      const [key] = (await list<{ id: string; customer?: string }>('/keys')).filter(
+        ({ customer }) => customer === 'cus_1',
+      );
+      const ids = { own, event: event.eventId, dead: dead.id, replay: String(replay.json['id']) };
+      const snapshot = async (): Promise<string> => {
+        const paths = [
+          `/subscriptions/${ids.own}`,
+          `/subscriptions/${ids.own}/secret`,
+          `/events/${ids.event}`,
+          `/deliveries/${ids.dead}`,
+          `/replays/${ids.replay}`,
+          '/subscriptions?customer=cus_1&limit=500',
+          '/deliveries?customer=cus_1&limit=500',
+        ];
+        const answers = await Promise.all(paths.map(async (path) => service.call({ path })));
+        assert(answers.every(({ status }) => status === 200));
+        return JSON.stringify(answers.map(({ text }) => text));
+      };
+      const all = [...Object.values(ids), key?.id ?? ''];
+      const attacks = await attacksOn(service, all);
+      assert(attacks.length > 150, `only ${attacks.length} attacks`);
+      const run = async (caller: Pick<Call, 'key'>): Promise<string[]> => {
+        const leaks: string[] = [];
+        for (const attack of attacks) {
+          const answer = await service.call({
+            ...attack,
+            ...caller,
+            signal: AbortSignal.timeout(60_000),
+          });
+          const said = `${answer.text}${JSON.stringify([...answer.headers])}`;
+          const isEmpty = answer.text.startsWith('{"items":[],');
+          const isFound =
+            answer.status < 300 && !isEmpty && all.some((id) => attack.path.includes(id));
+          if (said.includes(sight) || isFound) {
+            leaks.push(
+              `${attack.method} ${attack.path} ${JSON.stringify(attack.body)}: ${answer.text}`,
+            );
+          }
+        }
+        return leaks;
+      };
+      const before = await snapshot();
+      assert.deepEqual(await run(as('cus_2')), []);
+      assert.equal(await snapshot(), before, 'something was changed');
+      // The same attacks by somebody who may see all: the check must notice them.
+      assert((await run({ key: service.key })).length > 15);
+      assert.notEqual(await snapshot(), before, 'the attacks can change something');
+    });
+  });
+}
+
+/** Every operation, with each of the ids wherever an id fits. */
+async function attacksOn(
+  service: Started,
+  ids: readonly string[],
+): Promise<(Call & { method: string })[]> {
+  const { json } = await service.call({ path: '/openapi.json' });
+  const paths = json['paths'] as Record<string, Record<string, { operationId?: string }>>;
+  // These end or open what the test itself needs, or never end; none of them takes an id of a customer.
+  const left = new Set(['openStream', 'signIn', 'signOut', 'createApp', 'editApp', 'createKey']);
+  const attacks: (Call & { method: string })[] = [];
+  for (const [path, item] of Object.entries(paths)) {
+    for (const [method, { operationId }] of Object.entries(item)) {
+      if (operationId === undefined || left.has(operationId)) continue;
+      const places = path.includes('{') ? ids : [''];
+      for (const id of places) {
+        const at = path.replaceAll(/\{[^}]*\}/g, id);
+        for (const query of ['', ...queriesFor(operationId, ids)]) {
+          for (const body of bodiesFor(operationId, ids)) {
+            attacks.push({ method: method.toUpperCase(), path: at + query, body });
+          }
+        }
+      }
+    }
+  }
+  // What changes something comes last, so that reads find it.
+  return attacks.toSorted((a, b) => Number(a.method !== 'GET') - Number(b.method !== 'GET'));
+}
+
+function queriesFor(operationId: string, ids: readonly string[]): string[] {
+  switch (operationId) {
+    case 'listDeliveries':
+      return ids.flatMap((id) => [`?subscriberId=${id}`, `?eventId=${id}`, '?state=dead']);
+    case 'getStats':
+      return ids.map((id) => `?subscriberId=${id}`);
+    case 'unsubscribeOperation':
+      return ids.map((id) => `?Id=${id}`);
+    case 'listSubscriptions':
+      return ['?url=fails', '?event=private', '?state=active'];
+    case 'listEvents':
+      return ['?event=private'];
+    default:
+      return [];
+  }
+}
+
+function bodiesFor(operationId: string, ids: readonly string[]): (object | undefined)[] {
+  const callbackUrl = 'http://127.0.0.1:9/';
+  switch (operationId) {
+    case 'editSubscription':
+      return [
+        { state: 'paused' },
+        { description: 'mine' },
+        { callbacks: [{ position: 0, url: callbackUrl }] },
+      ];
+    case 'publishEvent':
+      return ids.map((subscriberId) => ({
+        event: 'private',
+        payload: { message: 'x' },
+        subscriberId,
+      }));
+    case 'publishEvents':
+      return ids.map((subscriberId) => ({
+        events: [{ event: 'private', payload: { message: 'x' } }],
+        subscriberId,
+      }));
+    case 'createReplay':
+      return [
+        { filter: { state: 'dead' } },
+        ...ids.map((subscriberId) => ({ filter: { state: 'dead', subscriberId } })),
+      ];
+    case 'subscribeOperation':
+    case 'registerExchange':
+      return [undefined];
+    default:
+      return [undefined];
+  }
+}

@@ -83,3 +83,32 @@ describe('a subscribe operation with x-ringback-expires', () => {
     assert.equal((await subscribed(on, chosen)).controls.expiresMs, Date.UTC(2100, 0, 1));
   });
 });
+
+describe('a subscribe operation with x-ringback-customer', () => {
+  const extension = { 'x-ringback-customer': '$request.body#/job' };
+
+  it('takes the customer from the request', async () => {
+    await using on = await mounted(extension);
+    assert.equal((await subscribed(on, { job: 'cus_1' })).customer, 'cus_1');
+    const same = { job: 'cus_1', 'x-ringback': { customer: 'cus_1' } };
+    assert.equal((await subscribed(on, same)).customer, 'cus_1');
+  });
+
+  it('refuses a request without a usable customer, or with two, and names the field', async () => {
+    await using on = await mounted(extension);
+    const cases: [object, RegExp][] = [
+      [{}, /gives no customer for the subscription: the request body has nothing at "\/job"/],
+      [{ job: '' }, /is not a customer, expected 1 to 128 characters/],
+      [{ job: ['a', 'b'] }, /gives no customer/],
+      [{ job: 'cus_1', 'x-ringback': { customer: 'cus_2' } }, /"cus_1", expected "cus_2"/],
+    ];
+    for (const [body, reason] of cases) {
+      const answer = await send(on, { url, ...body });
+      const text = await answer.text();
+      assert.equal(answer.status, 400, text);
+      const { errors } = JSON.parse(text) as { errors: { field: string; message: string }[] };
+      assert.equal(errors[0]?.field, 'body#/job');
+      assert.match(errors[0]?.message ?? '', reason);
+    }
+  });
+});

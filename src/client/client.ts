@@ -28,9 +28,11 @@ import {
 } from './service-calls.ts';
 import { stream, type Frame, type StreamOptions } from './stream.ts';
 import {
+  customerCalls,
   exchangeCalls,
   subscribing,
   subscriptionCalls,
+  type CustomerCalls,
   type ExchangeCalls,
   type Subscribing,
   type SubscriptionCalls,
@@ -38,6 +40,7 @@ import {
 
 export interface Client extends Subscribing, Publishing, ServiceCalls {
   subscriptions: SubscriptionCalls;
+  customers: CustomerCalls;
   exchanges: ExchangeCalls;
   events: EventCalls;
   eventTypes: EventTypeCalls;
@@ -61,6 +64,7 @@ export function createClient(options: ClientOptions): Client {
     ...publishing(caller),
     ...serviceCalls(caller),
     subscriptions: subscriptionCalls(caller),
+    customers: customerCalls(caller),
     exchanges: exchangeCalls(caller),
     events: eventCalls(caller),
     eventTypes: eventTypeCalls(caller),

@@ -3,7 +3,9 @@ import type { Caller, KeyedOptions } from './caller.ts';
 import type { CallOptions } from './connection.ts';
 import type { Accepted, EventName } from './contract/event.ts';
 import type {
+  CustomerSummary,
   EditSubscriptionBody,
+  ListCustomersQuery,
   ListSubscriptionsQuery,
   RegisterExchange200,
   RegisterExchange201,
@@ -58,6 +60,11 @@ export interface SubscriptionCalls {
   ping(id: string, options?: CallOptions): Promise<Accepted>;
 }
 
+export interface CustomerCalls {
+  /** By name, each with the health of its receivers. */
+  list(paging?: ListCustomersQuery, options?: CallOptions): Listing<CustomerSummary>;
+}
+
 export interface ExchangeCalls {
   /**
    * Registers a request that your API has answered. Call it before the answer leaves. `registered` says whether the
@@ -107,6 +114,15 @@ export function subscriptionCalls({ call }: Caller): SubscriptionCalls {
     rotateSecret: async (id, body = {}, options = {}) =>
       call('rotateSecret', { path: { id }, body }, options),
     ping: async (id, options) => call('pingSubscription', { path: { id } }, options),
+  };
+}
+
+export function customerCalls({ call }: Caller): CustomerCalls {
+  return {
+    list: (paging = {}, options = {}) =>
+      createListing(async (cursor = paging.cursor) =>
+        call('listCustomers', { query: { ...paging, cursor } }, options),
+      ),
   };
 }
 

@@ -117,7 +117,10 @@ describe('ringback deliveries', () => {
 
   it('writes full times and all columns to a pipe, without colours', async () => {
     const { out } = await commanded.run(['deliveries', '--state', 'dead']);
-    assert.match(out, /^ID +STATE +EVENT +SUBJECT +RESPONSE +ATTEMPTS +PUBLISHED +NEXT +URL\n/);
+    assert.match(
+      out,
+      /^ID +STATE +EVENT +SUBJECT +CUSTOMER +RESPONSE +ATTEMPTS +PUBLISHED +NEXT +URL\n/,
+    );
     assert.match(out, / {2}\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {2}/);
     assert.ok(!isColoured(out));
   });

@@ -133,6 +133,7 @@ describe('ringback key', () => {
     const facts = {
       name: 'for programs',
       scopes: ['publish'],
+      customer: null,
       state: 'active',
       expiresAt: null,
       revokedAt: null,

@@ -48,6 +48,7 @@ const methods: Record<string, (client: Client) => [string, PromiseLike<unknown>]
   unsubscribe: (c) => ['unsubscribeOperation', c.unsubscribe('sub_1')],
   publish: (c) => ['publishEvent', c.publish(event)],
   publishBatch: (c) => ['publishEvents', c.publishBatch([event])],
+  'customers.list': (c) => ['listCustomers', c.customers.list().page()],
   stats: (c) => ['getStats', c.stats()],
   subscriptionStats: (c) => [
     'getSubscriptionStats',

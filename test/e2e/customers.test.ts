@@ -122,6 +122,64 @@ for (const [database, open] of Object.entries({
       assert.equal(freed.json['customer'], undefined);
     });
 
+    it('are listed by name, with their subscriptions and their health', async () => {
+      const event = 'listed';
+      const at = ['zoe', 'ann', 'ann', 'Ümit', 'ann'];
+      const made: string[] = [];
+      for (const customer of at) made.push(await subscribe(event, { customer, retry: [] }));
+      const [, first, second, , third] = made;
+      await service.call({
+        method: 'PATCH',
+        path: `/subscriptions/${first}`,
+        body: { state: 'paused' },
+      });
+      await service.call({ method: 'DELETE', path: `/subscriptions/${second}` });
+      const url = `${receiver.url}/fails`;
+      const body = { callbacks: [{ position: 0, url }] };
+      await service.call({ method: 'PATCH', path: `/subscriptions/${third}`, body });
+      const { eventId } = await publish({ event, customer: 'ann' });
+      // That of the paused subscription stays pending.
+      const failed = `/deliveries?eventId=${eventId}&subscriberId=${third}`;
+      await until(
+        async () => list<DeliveryView>(failed),
+        ([one]) => one?.state === 'dead',
+      );
+      const names: string[] = [];
+      let path = '/customers?limit=2';
+      for (let pages = 0; pages < 9 && path !== ''; pages += 1) {
+        const page = await service.call({ path });
+        const items = page.json['items'] as { customer: string }[];
+        names.push(...items.map(({ customer }) => customer));
+        const next = page.json['nextCursor'];
+        path =
+          typeof next === 'string' ? `/customers?limit=2&cursor=${encodeURIComponent(next)}` : '';
+      }
+      assert.deepEqual(names, names.toSorted());
+      assert.equal(new Set(names).size, names.length);
+      for (const name of at) assert(names.includes(name), name);
+      const all = await list<{ customer: string; health: { failingSince?: string } }>('/customers');
+      const ann = all.find(({ customer }) => customer === 'ann');
+      assert(ann?.health.failingSince);
+      assert.deepEqual(
+        { ...ann, health: { ...ann.health, failingSince: '' } },
+        {
+          customer: 'ann',
+          subscriptions: { unconfirmed: 0, active: 1, paused: 1, disabled: 0 },
+          subscriptionsAreCapped: false,
+          health: { state: 'failing', failures: 1, failingSince: '' },
+        },
+      );
+      // Later tests wait until nothing is pending.
+      await service.call({ method: 'DELETE', path: `/subscriptions/${first}` });
+      const own = await list<{ customer: string }>('/customers', as('cus_1'));
+      assert.deepEqual(
+        own.map(({ customer }) => customer),
+        ['cus_1'],
+      );
+      const wrong = await service.call({ path: '/customers?cursor=7' });
+      assert.deepEqual(refusal(wrong), [400, 'invalid_request', 'query.cursor']);
+    });
+
     it('have names of 1 to 128 characters', async () => {
       for (const customer of ['', 'x'.repeat(129), 'a\0b', 7]) {
         const event = 'named';

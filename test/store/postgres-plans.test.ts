@@ -17,7 +17,7 @@ import { statementsIn } from './statements.ts';
 const own = (await statementsIn('postgres')).filter(({ name }) => !name.startsWith('savepoint.'));
 const statements = await statementsIn('verbs');
 /** Statements that are only used for many values at once. */
-const neverAlone = /^(search\.|walkEvents\.|spans\.has|subscriptions\.sought)/;
+const neverAlone = /^(search\.|walkEvents\.|spans\.has|subscriptions\.sought|customers\.summary)/;
 const shared = statements
   .filter(({ name }) => !neverAlone.test(name))
   .map(({ name, sql }) => ({ name, sql: toPostgres(sql) }));
@@ -47,6 +47,7 @@ const repeatedReads = Object.entries({
   'subscriptions.sought': ofSubscriptions,
   'subscriptions.soughtOfSubject': ofSubscriptions,
   'subscriptions.soughtOfCustomer': ofSubscriptions,
+  'customers.summary': ['bigint', 'text', 'bigint'],
   'spans.hasEvents': ['bigint', 'bigint', 'bigint', 'text', 'text', 'text', 'text'],
   'spans.hasWaiting': ['bigint', 'bigint', 'bigint'],
   'walkEvents.ofSlice': 'bigint text text bigint bigint bigint text text'.split(' '),

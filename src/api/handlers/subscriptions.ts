@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { Contracts } from '../../contract/compile/contracts.ts';
 import type { Controls } from '../../core/domain/controls.ts';
 import { printDuration } from '../../core/base/parse-time.ts';
-import type { Health } from '../../core/domain/health.ts';
+import { healthState, type Health } from '../../core/domain/health.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import { guess } from '../../core/errors/did-you-mean.ts';
 import { invalidRequest, Problem, type Fault } from '../../core/errors/problem.ts';
@@ -18,6 +18,7 @@ import {
 } from '../../core/domain/subscription.ts';
 import type { Context } from '../../engine/context.ts';
 import { registerExchange, type ApiAnswer } from '../../engine/subscribe/exchange.ts';
+import type { Customer } from '../../store/port/store.ts';
 import { resourceAt } from '../../engine/subscribe/subscribe.ts';
 import {
   changeSubscription,
@@ -25,6 +26,7 @@ import {
   getHealth,
   getSecrets,
   getSubscription,
+  listCustomers,
   listSubscriptions,
   rotateSecret,
   unsubscribe,
@@ -58,6 +60,11 @@ export function subscriptionHandlers(context: Context): Handlers {
         customer: fields.optionalText(query, 'customer'),
       });
       const items = page.items.map(showSubscription);
+      return { status: 200, body: { items, nextCursor: page.next ?? null } };
+    },
+    listCustomers: async ({ app, request }) => {
+      const page = await listCustomers(context, app, fields.pageInput(request, 'customer'));
+      const items = page.items.map(showCustomer);
       return { status: 200, body: { items, nextCursor: page.next ?? null } };
     },
     getSubscription: async ({ app, request }) => {
@@ -141,6 +148,17 @@ function showSubscription(subscription: Subscription): Record<string, unknown> {
     createdAt: fields.time(createdMs),
     ...(endedMs === undefined ? {} : { endedAt: fields.time(endedMs) }),
     ...(endReason === undefined ? {} : { endReason }),
+  };
+}
+
+function showCustomer(customer: Customer): Record<string, unknown> {
+  const { name, subscriptions, isCapped, failures, failingMs } = customer;
+  const health = { state: healthState(failures), failures, failingMs, nextAttemptMs: undefined };
+  return {
+    customer: name,
+    subscriptions,
+    subscriptionsAreCapped: isCapped,
+    health: showHealth(health),
   };
 }
 

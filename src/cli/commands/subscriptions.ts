@@ -198,6 +198,22 @@ export const subscriptions: Command = {
     (await import('../subscriptions/subscriptions.ts')).subscriptions(call, terminal),
 };
 
+export const customers: Command = {
+  name: 'customers',
+  group: 'inspect',
+  summary: 'List customers with their subscriptions and health',
+  usage: ['ringback customers'],
+  about:
+    'A customer is listed while it has subscriptions, or had some that are still kept. For those of one: ' +
+    'ringback subscriptions --customer cus_1',
+  flags: { ...listFlags, ...connectFlags },
+  takesSettings: false,
+  json: 'items and nextCursor',
+  examples: [{ line: 'ringback customers', says: 'List the first 50, by name' }],
+  run: async (call, terminal) =>
+    (await import('../subscriptions/subscriptions.ts')).customers(call, terminal),
+};
+
 export const listen: Command = {
   name: 'listen',
   group: 'run',

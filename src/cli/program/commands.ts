@@ -5,7 +5,13 @@ import { check } from '../commands/check.ts';
 import { deliveries, events, replay, retry } from '../commands/deliveries.ts';
 import { doctor } from '../commands/doctor.ts';
 import { key } from '../commands/keys.ts';
-import { listen, subscribe, subscriptions, unsubscribe } from '../commands/subscriptions.ts';
+import {
+  customers,
+  listen,
+  subscribe,
+  subscriptions,
+  unsubscribe,
+} from '../commands/subscriptions.ts';
 import { publish } from '../commands/publish.ts';
 import { serve } from '../commands/serve.ts';
 
@@ -18,6 +24,7 @@ export const commands: readonly Command[] = [
   retry,
   replay,
   subscriptions,
+  customers,
   events,
   deliveries,
   key,

@@ -1,6 +1,6 @@
-// `ringback subscriptions`: lists subscriptions, or shows one with its health; confirms, pauses, resumes or
+// `ringback customers` lists customers. `ringback subscriptions`: lists subscriptions, or shows one with its health; confirms, pauses, resumes or
 // pings it, and shows or rotates its secret.
-import type { Client, Subscription } from '../../client/client.ts';
+import type { Client, CustomerSummary, Subscription } from '../../client/client.ts';
 import { durationMs } from '../../core/base/parse-time.ts';
 import { subscriptionStates } from '../../core/domain/subscription.ts';
 import { listed } from '../../core/errors/did-you-mean.ts';
@@ -44,6 +44,32 @@ export async function subscriptions(call: Invocation, terminal: Terminal): Promi
         })
       : terminal.out(await act({ call, terminal, client }, id, action)),
   );
+}
+
+export async function customers(call: Invocation, terminal: Terminal): Promise<void> {
+  await withService(call, async ({ client }) =>
+    showList(call, terminal, {
+      list: (limit) => client.customers.list({ limit }),
+      columns: customerColumns(viewOf(terminal)),
+      none: 'No customers yet. Name one: ringback subscribe http://127.0.0.1:3000/hook --customer cus_1',
+    }),
+  );
+}
+
+function customerColumns(view: View): Column<CustomerSummary>[] {
+  const { paint } = view;
+  return [
+    { title: 'CUSTOMER', show: ({ customer }) => customer, shrinksTo: 20 },
+    {
+      title: 'HEALTH',
+      show: ({ health }) => healthText(health, view),
+      paint: ({ health }, text) => paintState(paint, health.state, text),
+      rank: 9,
+    },
+    { title: 'ACTIVE', show: ({ subscriptions: { active } }) => String(active), rank: 8 },
+    { title: 'PAUSED', show: ({ subscriptions: { paused } }) => String(paused), rank: 7 },
+    { title: 'DISABLED', show: ({ subscriptions: { disabled } }) => String(disabled), rank: 8 },
+  ];
 }
 
 const actions = ['confirm', 'pause', 'resume', 'ping', 'secret', 'rotate-secret'] as const;

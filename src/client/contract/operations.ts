@@ -18,6 +18,8 @@ import type {
   UnsubscribeOperationAnswer,
   ListSubscriptionsQuery,
   Subscription,
+  ListCustomersQuery,
+  CustomerSummary,
   EditSubscriptionBody,
   Secret,
   RotateBody,
@@ -80,6 +82,8 @@ export const operations = {
   unsubscribeOperation: { method: 'POST', path: '/unsubscribe', repeat: 'free', answer: 'json' },
   /** List subscriptions, newest first. */
   listSubscriptions: { method: 'GET', path: '/subscriptions', repeat: 'free', answer: 'json' },
+  /** List customers, by name. */
+  listCustomers: { method: 'GET', path: '/customers', repeat: 'free', answer: 'json' },
   /** Show a subscription. */
   getSubscription: { method: 'GET', path: '/subscriptions/{id}', repeat: 'free', answer: 'json' },
   /** Update a subscription. */
@@ -207,6 +211,7 @@ export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> 
   subscribeOperation: ['subscriberId', 'secret'],
   unsubscribeOperation: ['subscriberId'],
   listSubscriptions: ['items', 'nextCursor'],
+  listCustomers: ['items', 'nextCursor'],
   getSubscription: ['id', 'state', 'contract', 'operation', 'callbacks', 'ordered', 'createdAt'],
   editSubscription: ['id', 'state', 'contract', 'operation', 'callbacks', 'ordered', 'createdAt'],
   confirmSubscription: [
@@ -312,6 +317,7 @@ export interface Calls {
     answer: UnsubscribeOperationAnswer;
   };
   listSubscriptions: { request: { query?: ListSubscriptionsQuery }; answer: Page<Subscription> };
+  listCustomers: { request: { query?: ListCustomersQuery }; answer: Page<CustomerSummary> };
   getSubscription: { request: { path: { id: string } }; answer: Subscription };
   editSubscription: {
     request: { path: { id: string }; body: EditSubscriptionBody };

@@ -254,6 +254,27 @@ export interface Health {
   nextAttemptAt?: string;
 }
 
+export interface ListCustomersQuery {
+  /** Items per page. */
+  limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string | undefined;
+}
+
+export interface CustomerSummary {
+  customer: Customer;
+  /** Numbers of subscriptions by state, except ended ones. */
+  subscriptions: {
+    unconfirmed: number;
+    active: number;
+    paused: number;
+    disabled: number;
+  };
+  /** There are more than 1,000 subscriptions; only the newest were counted. */
+  subscriptionsAreCapped: boolean;
+  health: Health;
+}
+
 export interface EditSubscriptionBody {
   state?: 'active' | 'paused' | undefined;
   /** Whose it is from now on. Null - of no customer. */

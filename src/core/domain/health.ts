@@ -30,11 +30,17 @@ export function healthOf(lanes: readonly LaneHealth[]): Health {
   const failing = lanes.filter(({ state, failures }) => state !== 'ended' && failures > 0);
   const failures = Math.max(0, ...failing.map((lane) => lane.failures));
   return {
-    state: failures === 0 ? 'ok' : failures < brokenAfter ? 'failing' : 'open',
+    state: healthState(failures),
     failures,
     failingMs: earliest(failing.map(({ failingMs }) => failingMs)),
     nextAttemptMs: earliest(failing.map(nextAttemptMs)),
   };
+}
+
+/** By the consecutive failures of the worst receiver. */
+export function healthState(failures: number): Health['state'] {
+  if (failures === 0) return 'ok';
+  return failures < brokenAfter ? 'failing' : 'open';
 }
 
 /** In an ordered lane `dueMs` is an order number, so only the gate is a time. */

@@ -212,6 +212,8 @@ export const limits = {
   searchRowsMin: 64,
   searchRowsMax: 1_024,
   searchRangesMax: 64,
+  /** Subscriptions of a customer that a list of customers counts. */
+  customerSubscriptionsMax: 1_000,
   /** A search that names more lanes checks each match instead. */
   searchLanesMax: 256,
   /** Cost of one index probe, in rows examined. */

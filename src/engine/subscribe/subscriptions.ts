@@ -9,7 +9,7 @@ import { Problem, type Fault } from '../../core/errors/problem.ts';
 import type { Choice } from '../../core/domain/read-controls.ts';
 import { validSecrets, type SigningSecret } from '../../core/secrets/signing-secret.ts';
 import type { Subscription } from '../../core/domain/subscription.ts';
-import type { EditInput, Page, ReadInput } from '../../store/port/store.ts';
+import type { Customer, EditInput, Page, PageInput, ReadInput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 import { confirmSubscription } from '../publish/confirm.ts';
 import { choose, expired, announceExpiry } from './controls.ts';
@@ -68,6 +68,15 @@ export async function listSubscriptions(
 ): Promise<Page<Subscription>> {
   const customer = customerOf(app, query.customer, 'query.customer');
   return store.read('subscriptions', { appNo: app.no, ...query, customer });
+}
+
+/** A key that is bound to a customer sees this one only. */
+export async function listCustomers(
+  { store }: Context,
+  { no: appNo, customer }: Actor,
+  page: PageInput,
+): Promise<Page<Customer>> {
+  return store.read('customers', { appNo, customer, page });
 }
 
 export interface SubscriptionChange {

@@ -126,6 +126,18 @@ export interface NewSubscription {
   exchange?: Exchange | undefined;
 }
 
+/** A customer of an app, as its subscriptions show it. */
+export interface Customer {
+  name: string;
+  /** Numbers of subscriptions by state, except ended ones. Counts at most the newest `customerSubscriptionsMax`. */
+  subscriptions: Readonly<Record<Exclude<SubscriptionState, 'ended'>, number>>;
+  /** There are more subscriptions than were counted. */
+  isCapped: boolean;
+  /** Of the worst receiver. */
+  failures: number;
+  failingMs: number | undefined;
+}
+
 export type QuotaEdits = { readonly [N in keyof Quotas]?: number | null | undefined };
 
 /** Input and output of each edit. Every edit runs inside the transaction of its batch. */
@@ -308,6 +320,11 @@ export interface Reads
       customer?: string | undefined;
     };
     output: Page<Subscription>;
+  };
+  /** Customers that have subscriptions, or had some that are still kept, by name. `customer`: only this one. */
+  customers: {
+    input: { appNo: number; page: PageInput; customer?: string | undefined };
+    output: Page<Customer>;
   };
   /** Subscriptions whose time is over, oldest first: expired, or not confirmed; and when the next one's is. */
   expiring: {

@@ -20,7 +20,12 @@ import { gauges, laneCensus, subscriptionCensus, health } from './statistics/gau
 import { appStatistics, counts, subscriptionStatistics } from './statistics/statistics.ts';
 import { expiring } from './subscriptions/end-subscription.ts';
 import { subscriptionHealth } from './subscriptions/failing-receivers.ts';
-import { subscription, subscriptionOf, subscriptions } from './subscriptions/subscriptions.ts';
+import {
+  customers,
+  subscription,
+  subscriptionOf,
+  subscriptions,
+} from './subscriptions/subscriptions.ts';
 
 // Reads the nodes that are alive.
 
@@ -54,6 +59,7 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   subscription,
   subscriptionOf,
   subscriptions,
+  customers,
   expiring,
   health,
   targets,

@@ -1,4 +1,4 @@
-// Reads subscriptions, single ones and lists, always within one app.
+// Reads subscriptions, single ones and lists, and whose they are, always within one app.
 import {
   decodeControls,
   encodeControls,
@@ -9,13 +9,13 @@ import { ownPrefix } from '../../../core/domain/event.ts';
 import { literalPattern } from '../../../core/domain/pattern.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Subscription } from '../../../core/domain/subscription.ts';
-import { belowCursor, cursorAt } from '../../sql/cursor.ts';
+import { afterCustomer, belowCursor, cursorAt, cursorAtCustomer } from '../../sql/cursor.ts';
 import { writePattern } from '../../sql/pattern-list.ts';
 import type { Row } from '../../sql/row.ts';
-import { integer, text, toSubscription } from '../../sql/row.ts';
+import { integer, maybe, text, toSubscription } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, first, forEach } from '../../sql/statement.ts';
-import type { NewSubscription, ReadInput } from '../../port/store.ts';
+import type { Customer, NewSubscription, ReadInput } from '../../port/store.ts';
 import type { Stepped, Walk } from '../lists/fill-page.ts';
 import { fillPage } from '../lists/fill-page.ts';
 import type { Read } from '../shared/verb.ts';
@@ -184,4 +184,73 @@ const subscriptionsAtOnce = 1_024;
 function* withCallbacks(row: Row): Script<Found> {
   const no = integer(row, 'no');
   return { no, subscription: toSubscription(row, yield* all(subscriptionsSql.callbacks, no)) };
+}
+
+// Customers exist by their subscriptions: the index of these lists them, one step for each, however many
+// subscriptions they have.
+
+export const customersSql = {
+  named: `
+    with recursive named (customer) as (
+      select min(customer) from subscription
+      where app = ?1 and customer > ?2 and customer is not null
+      union all
+      select (
+        select min(subscription.customer) from subscription
+        where app = ?1 and subscription.customer > named.customer
+          and subscription.customer is not null)
+      from named where named.customer is not null)
+    select customer from named where customer is not null limit ?3 + 0`,
+  summary: `
+    select ?2 as customer, count(*) as rows,
+      sum(case when state = 'active' then 1 else 0 end) as active,
+      sum(case when state = 'disabled' then 1 else 0 end) as disabled,
+      sum(case when state = 'paused' and confirm_by_ms is null then 1 else 0 end) as paused,
+      sum(case when state = 'paused' and confirm_by_ms is not null then 1 else 0 end) as unconfirmed,
+      max(failures) as failures, min(failing_ms) as failing_ms
+    from (
+      select state, confirm_by_ms,
+        (select max(failures) from lane where lane.subscription = subscription.no and lane.state < 2)
+          as failures,
+        (select min(failing_ms) from lane
+          where lane.subscription = subscription.no and lane.state < 2 and failures > 0) as failing_ms
+      from subscription where app = ?1 and customer = ?2 and customer is not null
+      order by no desc limit ?3 + 0) as own`,
+} as const;
+
+export const customers: Read<'customers'> = function* ({ appNo, page, customer }) {
+  const { limit, after } = page;
+  const from = afterCustomer(after);
+  const rows =
+    customer === undefined
+      ? yield* all(customersSql.named, appNo, from, limit + 1)
+      : [{ customer }];
+  const found = rows.map((row) => text(row, 'customer')).filter((name) => name > from);
+  const names = found.slice(0, limit);
+  const most = limits.customerSubscriptionsMax;
+  const counted = yield* forEach(
+    customersSql.summary,
+    names.map((name) => [appNo, name, most + 1]),
+  );
+  const last = names.at(-1);
+  return {
+    items: counted.map((row) => toCustomer(row, most)),
+    next: found.length > limit && last !== undefined ? cursorAtCustomer(last) : undefined,
+  };
+};
+
+function toCustomer(row: Row, most: number): Customer {
+  const count = (state: string): number => maybe(integer, row, state) ?? 0;
+  return {
+    name: text(row, 'customer'),
+    subscriptions: {
+      unconfirmed: count('unconfirmed'),
+      active: count('active'),
+      paused: count('paused'),
+      disabled: count('disabled'),
+    },
+    isCapped: integer(row, 'rows') > most,
+    failures: count('failures'),
+    failingMs: maybe(integer, row, 'failing_ms'),
+  };
 }

@@ -2,9 +2,9 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** One message per finding. Removes all but the first rows of long lists. */
+/** One message per finding. Hides all but the first rows of long lists. */
 export async function axeFindings(page: Page): Promise<string[]> {
-  await page.evaluate(dropRows);
+  await hideRows(page);
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate(
     async (options) => {
@@ -24,7 +24,11 @@ export async function axeFindings(page: Page): Promise<string[]> {
     );
 }
 
-/** Runs in the page. The rows of a list are alike, and axe takes long for each. */
-function dropRows(): void {
-  for (const row of document.querySelectorAll('main tbody tr:nth-child(n + 9)')) row.remove();
+/** Until the next load. The rows of a list are alike; axe takes long for each, and so does any change of layout. */
+export async function hideRows(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('main tbody tr:nth-child(n + 9) { display: none }');
+    document.adoptedStyleSheets = [sheet];
+  });
 }

@@ -1,0 +1,2 @@
+-- Placeholder: the number belongs to another change.
+select 1;

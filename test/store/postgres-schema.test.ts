@@ -48,6 +48,8 @@ const all = [
   { number: 25, name: 'exchange' },
   { number: 26, name: 'skipped_callbacks' },
   { number: 27, name: 'replay_subject' },
+  { number: 28, name: 'customer' },
+  { number: 29, name: 'event_type' },
 ];
 
 describe('applyMigrations', () => {

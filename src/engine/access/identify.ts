@@ -154,6 +154,7 @@ const absentKey: Key = {
   appNo: 0,
   appId: '',
   appQuotas: noQuotas,
+  appHasEventTypes: false,
   name: '',
   scopes: [],
   hash: new Uint8Array(32),

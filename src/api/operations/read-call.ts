@@ -94,8 +94,8 @@ const noBytes = new Uint8Array();
 const noCookies: ReadonlyMap<string, string> = new Map();
 const nothingOpaque: Call['opaque'] = new Map();
 
-function appOf({ appNo, appId, appQuotas }: Key): Call['app'] {
-  return { no: appNo, id: appId, quotas: appQuotas };
+function appOf({ appNo, appId, appQuotas, appHasEventTypes }: Key): Call['app'] {
+  return { no: appNo, id: appId, quotas: appQuotas, hasEventTypes: appHasEventTypes };
 }
 
 /** Lenient decoding would put other characters into a target than the caller meant. */

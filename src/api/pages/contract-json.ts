@@ -17,6 +17,8 @@ export function listEventTypes(contract: Contract): string {
     weightLeft -= payload?.weight() ?? 0;
     return JSON.stringify({
       event: printTemplate(event),
+      source: 'callback',
+      state: 'active',
       callback: label,
       contract: contract.title,
       mediaType,

@@ -15,6 +15,8 @@ export interface Contracts {
   management: Contract;
   /** The contracts for subscribers and publishers: at least one. */
   executed: readonly Contract[];
+  /** Ringback's own contract, if it is among them: apps can declare its events. */
+  builtIn: Contract | undefined;
   /** All contracts that subscriptions may have come from. */
   known: readonly Contract[];
 }
@@ -43,7 +45,7 @@ export async function loadContracts({
   const loadedOwn = await loadContract(own, { ...options, owner: 'ringback', overlays: [] });
   const ours = hasOwnProbes ? withProbes(loadedOwn, prefix) : loadedOwn;
   if (foreign.length === 0) {
-    return { prefix, management: ours, executed: [ours], known: [ours], loaded: [] };
+    return { prefix, management: ours, executed: [ours], builtIn: ours, known: [ours], loaded: [] };
   }
   const management = withoutSubscribing(ours);
   const executed: Contract[] = [];
@@ -53,7 +55,14 @@ export async function loadContracts({
     if (result.kind === 'contract') executed.push(result.contract);
     loaded.push({ file, result });
   }
-  return { prefix, management, executed, known: [...executed, ours], loaded };
+  return {
+    prefix,
+    management,
+    executed,
+    builtIn: undefined,
+    known: [...executed, ours],
+    loaded,
+  };
 }
 
 async function loadBeside(

@@ -1,7 +1,7 @@
 // Validates event payloads against the contract. A payload must fit the schema of a callback that the event could reach,
 // subscribed or not. Callbacks whose schema it violates are skipped, so that no invalid payload is ever delivered.
 import type { SkippedCallback } from '../../core/domain/event.ts';
-import { patternsFor } from '../../core/domain/pattern.ts';
+import { literalPattern, patternsFor } from '../../core/domain/pattern.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import type { Template } from '../expression/template.ts';
@@ -195,6 +195,11 @@ export function matchingCallbacks(
     if (patterns.some((pattern) => canBecome(template, pattern))) found.push(at);
   }
   return found.toSorted((a, b) => a - b).flatMap((at) => all[at] ?? []);
+}
+
+/** Whether a callback of one of the contracts is for events of exactly this name. */
+export function isEventOf(contracts: readonly Contract[], event: string): boolean {
+  return contracts.some((contract) => indexOf(contract).byPattern.has(literalPattern(event)));
 }
 
 /** How many definitions each event is compared with, because a subscriber completes their events. */

@@ -146,8 +146,8 @@ export interface ListEventTypesAnswer {
     event: string;
     callback: string;
     contract: string;
-    /** `callback`: a callback of the contract. `declared`: an event type of the app. */
-    source: 'callback' | 'declared';
+    /** `callback` or `webhook` of the contract; `declared`: an event type of the app. */
+    source: 'callback' | 'webhook' | 'declared';
     description?: string;
     state: EventTypeState;
     version?: EventTypeVersion;

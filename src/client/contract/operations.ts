@@ -311,6 +311,7 @@ export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> 
     'subscribes',
     'unsubscribes',
     'events',
+    'webhooks',
     'warnings',
     'cannotRun',
   ],

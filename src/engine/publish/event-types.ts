@@ -1,4 +1,4 @@
-// Event types: what apps declare of their events. A publish checks a payload by the schema that its name declares, and
+// Event types: what apps declare of their events, and documents of their webhooks. A publish checks a payload by the schema that its name declares, and
 // refuses a name that is a misspelled one. Declarations are cached like keys: a change holds at once on the node that
 // made it, and within a second on the others. An app that declares nothing costs no read.
 import { createBriefMemory } from '../../core/base/brief-memory.ts';
@@ -13,6 +13,7 @@ import { bounds } from '../../contract/document/bounds.ts';
 import type { Contract } from '../../contract/model/contract.ts';
 import { isEventOf } from '../../contract/request/payload.ts';
 import { compileDeclaredSchema } from '../../contract/schema/declared-schema.ts';
+import { anything } from '../../contract/sample/sample.ts';
 import { checkWithin, type Validator } from '../../contract/schema/schema.ts';
 import type { EditInput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
@@ -25,7 +26,9 @@ export interface Declarer extends Pick<App, 'no'> {
 export interface EventTypes {
   /** Whose events apps may declare: Ringback's own contract. */
   contract: Contract;
-  /** What the app declares of these events. Undefined: nothing. Synchronous if it is cached. */
+  /** Whether a document has a webhook for events with this name. */
+  isOfWebhook: (name: string) => boolean;
+  /** What the app and webhooks declare of these events. Undefined: nothing. Synchronous if it is cached. */
   declared: (app: Declarer, names: readonly string[]) => MaybePromise<Declared | undefined>;
   /** Called after a change on this node. */
   changed: (appNo: number) => void;
@@ -46,6 +49,8 @@ type Deps = Pick<Context, 'world' | 'store'> & {
 };
 
 type Version = Pick<EventType, 'name' | 'version' | 'createdMs'>;
+/** The types of an app, by name. */
+type Known = ReadonlyMap<string, Version>;
 
 export function createEventTypes({ world, store, contract, contracts }: Deps): EventTypes {
   const versions = createBriefMemory(world, {
@@ -56,25 +61,32 @@ export function createEventTypes({ world, store, contract, contracts }: Deps): E
     },
   });
   const schemaOf = createSchemaCache(store);
+  const webhooks = webhooksOf(contracts);
+  const declaredBy = (
+    known: Known,
+    schemas: ReadonlyMap<string, Validator | undefined>,
+  ): Declared => ({
+    contract,
+    schemaOf: (name) => webhooks.get(name) ?? schemas.get(name),
+    meantBy: (name) => {
+      if (webhooks.has(name) || known.has(name) || isEventOf(contracts, name)) return undefined;
+      const isMeant = (one: string): boolean => isOneEdit(one, name);
+      return webhooks.keys().find(isMeant) ?? known.keys().find(isMeant);
+    },
+  });
+  const ofWebhooks = webhooks.size === 0 ? undefined : declaredBy(new Map(), new Map());
   return {
     contract,
+    isOfWebhook: (name) => webhooks.has(name),
     declared: (app, names) => {
-      if (app.hasEventTypes === false && !versions.isFresh(app.no)) return undefined;
+      if (app.hasEventTypes === false && !versions.isFresh(app.no)) return ofWebhooks;
       return whenReady(versions.find(app.no), (known) => {
-        if (known.size === 0) return undefined;
+        if (known.size === 0) return ofWebhooks;
         const named = [...new Set(names)].flatMap((name) => known.get(name) ?? []);
         const schemas = named.map((one) => schemaOf(app.no, one));
-        return whenReady(allReady(schemas), (read): Declared => {
-          const byName = new Map(named.map(({ name }, at) => [name, read[at]]));
-          return {
-            contract,
-            schemaOf: (name) => byName.get(name),
-            meantBy: (name) => {
-              if (known.has(name) || isEventOf(contracts, name)) return undefined;
-              return known.keys().find((one) => isOneEdit(one, name));
-            },
-          };
-        });
+        return whenReady(allReady(schemas), (read) =>
+          declaredBy(known, new Map(named.map(({ name }, at) => [name, read[at]]))),
+        );
       });
     },
     changed: (appNo) => {
@@ -84,6 +96,12 @@ export function createEventTypes({ world, store, contract, contracts }: Deps): E
       if (read instanceof Promise) read.catch(() => undefined);
     },
   };
+}
+
+/** By event. */
+function webhooksOf(contracts: readonly Contract[]): ReadonlyMap<string, Validator> {
+  const all = contracts.flatMap(({ webhooks }) => webhooks);
+  return new Map(all.map(({ event, payload }) => [event, payload ?? anything]));
 }
 
 /** Compiled schemas, up to a number of characters of all of them. */
@@ -149,10 +167,18 @@ export async function putEventType(
   { appNo, ...given }: NewEventType & { appNo: number },
 ): Promise<{ type: EventType; isNew: boolean }> {
   const type = readNewType(given);
+  if (types.isOfWebhook(given.name)) throw definedByWebhook(given.name);
   const result = await store.edit('putEventType', { appNo, type });
   if (result.kind === 'full') throw tooMany(given.name, result);
   types.changed(appNo);
   return { type: result.type, isNew: result.kind === 'created' };
+}
+
+function definedByWebhook(name: string): Problem {
+  const detail =
+    `Cannot declare event type ${JSON.stringify(name)}: a webhook of a contract defines it. Change ` +
+    'its document instead';
+  return new Problem('conflict', detail);
 }
 
 function readNewType(given: NewEventType): EditInput<'putEventType'>['type'] {

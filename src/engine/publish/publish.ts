@@ -326,7 +326,7 @@ export function validateEvents(
   events: readonly NewEvent[],
   title: string | undefined,
 ): EventValidation {
-  const chosen = contractOf(rules.contracts, events, title);
+  const chosen = contractOf(rules, events, title);
   if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
   const checked = { faults: [], skipped: undefined, misspelled: [] };
   return validationOf(rules, checkEvents(rules, events, { contract: chosen, checked }), chosen);
@@ -338,7 +338,7 @@ async function validateEventsInTurns(
   events: readonly NewEvent[],
   title: string | undefined,
 ): Promise<EventValidation> {
-  const chosen = contractOf(rules.contracts, events, title);
+  const chosen = contractOf(rules, events, title);
   if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
   const checked: Checked = { faults: [], skipped: undefined, misspelled: [] };
   for (let at = 0; at < events.length; at += limits.eventsCheckedAtOnce) {
@@ -412,10 +412,11 @@ function toFaultOfType({ field, message }: Fault, { name, at }: NewEvent): Fault
 
 /** The single contract that all the events belong to. */
 function contractOf(
-  contracts: readonly Contract[],
+  { contracts, types }: PublishRules,
   events: readonly NewEvent[],
   title: string | undefined,
 ): Contract | Problem {
+  const builtIn = types?.contract;
   let found: Contract | undefined;
   for (const { name, subject, at } of events) {
     const fault = faultOfName(name);
@@ -424,7 +425,7 @@ function contractOf(
       const wrong = { at, field: 'subject', fault: subjectFault };
       return refusedEvent(name, `its subject ${subjectFault}`, wrong);
     }
-    const choice = chooseContract(contracts, { event: name, title });
+    const choice = chooseContract(contracts, { event: name, title, builtIn });
     if (choice.kind === 'none') {
       return refusedEvent(name, choice.reason, { at, fault: choice.reason });
     }

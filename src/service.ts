@@ -28,6 +28,7 @@ import { createAdmission, type Admission } from './engine/admission/admission.ts
 import { Feed } from './engine/live/feed.ts';
 import { createIdentifier } from './engine/access/identify.ts';
 import { withStoreTimeout } from './engine/store-timeout.ts';
+import { createEventTypes, type EventTypes } from './engine/publish/event-types.ts';
 import { SqlInbox } from './engine/publish/sql-inbox.ts';
 import { startLiveness, type Liveness } from './engine/cluster/liveness.ts';
 import { startMetrics, type Metrics } from './engine/telemetry/metrics.ts';
@@ -85,7 +86,16 @@ export async function startService(config: Config, external: ExternalDeps): Prom
     onError: (err) => log.warn({ err }, 'change feed not written, will retry'),
   });
   cleanup.use(feed);
-  const parts = { ...opened, config, external, contracts, self, feed, deadlines };
+  const { builtIn: contract } = contracts;
+  const types =
+    contract &&
+    createEventTypes({
+      world: external.world,
+      store: withStoreTimeout(context.store, { deadlines, answerMs: config.storeTimeout }),
+      contract,
+      contracts: contracts.executed,
+    });
+  const parts = { ...opened, config, external, contracts, types, self, feed, deadlines };
   const working = config.role === 'api' ? undefined : startWork(parts, cleanup);
   const inFlight = (): number => working?.inFlight() ?? 0;
   const url = await startServing({ ...parts, inFlight }, cleanup);
@@ -112,6 +122,8 @@ interface Parts extends Opened {
   config: Config;
   external: ExternalDeps;
   contracts: CheckedContracts;
+  /** Undefined if apps cannot declare any. */
+  types: EventTypes | undefined;
   self: Liveness;
   feed: Feed;
   deadlines: Deadlines;
@@ -143,7 +155,7 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
   cleanup.use(delivering);
   if (!context.store.isShared) return delivering;
   const onError = (err: unknown): void => log.error({ err }, 'intake postponed');
-  const rules = { contracts: contracts.executed, isLenient: config.lenient };
+  const rules = { contracts: contracts.executed, isLenient: config.lenient, types: parts.types };
   const { store, quotas, changes } = context;
   cleanup.use(new SqlInbox({ world, store, quotas, rules, changes, onError }));
   return delivering;
@@ -206,6 +218,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
       contracts,
       pages,
       isLenient: config.lenient,
+      types: parts.types,
       self,
       probed,
       failures: parts.failures,

@@ -8,6 +8,7 @@ const files = [
   'bad-input',
   'bodies',
   'connections',
+  'event-types',
   'events',
   'quotas',
   'silent-store',

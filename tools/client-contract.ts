@@ -127,7 +127,7 @@ function operationsOf(operations: readonly ClientOperation[]): string {
     ${id}: { method: '${method}', path: '${path}', repeat: '${repeat}', answer: '${answer.kind}'${more} },`;
   });
   return `export interface Operation {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to the service's URL. */
   path: string;
   /**

@@ -33,7 +33,7 @@ export function clientOperations(document: Tree): ClientOperation[] {
   const paths = treeAt(document, 'paths');
   return Object.keys(paths).flatMap((path) => {
     const item = treeAt(paths, path);
-    return ['get', 'post', 'patch', 'delete']
+    return ['get', 'post', 'put', 'patch', 'delete']
       .filter((method) => method in item)
       .map((method) => readOperation(document, { path, method }))
       .filter((operation) => operation !== undefined);

@@ -100,12 +100,8 @@ async function serve(contract: Contract): Promise<{ url: string; close: () => Pr
   const log = pino({ level: 'silent' });
   const { server } = createServer({ world, log, newId, trustProxy: false, tls: undefined });
   const identifier = createIdentifier({ world, store, onTouchError: () => undefined });
-  const handlers = eventHandlers(
-    context,
-    { contracts: [contract], isLenient: false },
-    async () => '',
-  );
-  const contracts = { prefix: '', management: own, executed: [own], known: [own] };
+  const handlers = eventHandlers(context, { contracts: [contract], isLenient: false });
+  const contracts = { prefix: '', management: own, executed: [own], builtIn: own, known: [own] };
   const publicUrl = (): string => 'http://localhost';
   mount(server, { context, identifier, role: 'all', contracts, handlers, publicUrl });
   const url = await server.listen({ host: '127.0.0.1', port: 0 });

@@ -4,12 +4,14 @@ import type { CallOptions } from './connection.ts';
 import type {
   Accepted,
   Event,
+  EventType as DeclaredEventType,
   GetEventAnswer,
   ListEventsQuery,
   ListEventTypesAnswer,
   NewEvent,
   PublishEventsAnswer,
   PublishEventsBody,
+  PutEventTypeBody,
 } from './contract/event.ts';
 import { createListing, type Listing, type Page } from './listing.ts';
 
@@ -45,6 +47,11 @@ export interface EventCalls {
 export interface EventTypeCalls {
   /** Event types that can be published; Ringback's own events are in `own` of the single page. */
   list(options?: CallOptions): Listing<EventType, Page<EventType> & ListEventTypesAnswer>;
+  /** One that the app declares. */
+  get(name: string, options?: CallOptions): Promise<DeclaredEventType>;
+  /** Declares one, or replaces it. */
+  put(name: string, type: PutEventTypeBody, options?: CallOptions): Promise<DeclaredEventType>;
+  delete(name: string, options?: CallOptions): Promise<void>;
 }
 
 export function publishing({ send }: Caller): Publishing {
@@ -85,6 +92,9 @@ export function eventTypeCalls({ call }: Caller): EventTypeCalls {
         ...(await call('listEventTypes', {}, options)),
         nextCursor: null,
       })),
+    get: async (name, options) => call('getEventType', { path: { name } }, options),
+    put: async (name, body, options) => call('putEventType', { path: { name }, body }, options),
+    delete: async (name, options) => call('deleteEventType', { path: { name } }, options),
   };
 }
 

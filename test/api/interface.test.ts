@@ -597,7 +597,7 @@ interface Described {
 function operations(): [string, Described][] {
   const paths = document['paths'] as Record<string, Record<string, Described>>;
   return Object.entries(paths).flatMap(([path, item]) =>
-    ['get', 'post', 'patch', 'delete'].flatMap((method): [string, Described][] => {
+    ['get', 'put', 'post', 'patch', 'delete'].flatMap((method): [string, Described][] => {
       const found = item[method];
       return found === undefined ? [] : [[`${method} ${path}`, found]];
     }),

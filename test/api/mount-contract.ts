@@ -74,7 +74,13 @@ export async function mountContract(
     context,
     identifier,
     role: options.role ?? 'all',
-    contracts: { prefix: '', management: contract, executed: [contract], known: [contract] },
+    contracts: {
+      prefix: '',
+      management: contract,
+      executed: [contract],
+      builtIn: contract,
+      known: [contract],
+    },
     handlers,
     publicUrl: () => options.publicUrl ?? url,
   });

@@ -18,6 +18,7 @@ const right: Record<string, readonly Record<string, unknown>[]> = {
   publishEvent: [{ event: 'e', payload: {} }],
   publishEvents: [{ events: [{ event: 'e', payload: {} }] }],
   registerExchange: [{ request: { url: '/jobs' }, response: { status: 201 } }],
+  putEventType: [{ schema: {}, description: 'd', example: 1, state: 'active' }],
   createReplay: [{}, { filter: {}, dryRun: true }],
   createKey: [{ name: 'n', scopes: ['read'] }],
   rotateKey: [{}],

@@ -11,7 +11,7 @@ import { loadContract } from '../../src/contract/compile/load.ts';
 
 const ownFile = join(import.meta.dirname, '..', '..', 'openapi.yaml');
 const own = await loadContract(ownFile);
-const contracts = { prefix: '', management: own, executed: [own], known: [own] };
+const contracts = { prefix: '', management: own, executed: [own], builtIn: own, known: [own] };
 const pages = createPages(contracts);
 const handlers = serviceHandlers({ contracts, pages } as unknown as ServiceDeps);
 const call = {
@@ -56,6 +56,7 @@ describe('pages made on a worker thread', () => {
       prefix: '',
       management: broken,
       executed: [broken],
+      builtIn: broken,
       known: [broken],
     });
     const waiting = [failing.docs(broken), failing.report(broken)];

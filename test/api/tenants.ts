@@ -26,13 +26,19 @@ export function kindOf({ path }: Operation): Kind {
   throw new Error(`Cannot tell what the id of ${path} names: add it to tenants.ts`);
 }
 
-export function idParameter({ parameters }: Operation): Parameter | undefined {
-  return parameters.find((one) => one.in === 'path' || (one.required && isId(one)));
+export function idParameter(operation: Operation): Parameter | undefined {
+  if (isNamedByApp(operation)) return undefined;
+  return operation.parameters.find((one) => one.in === 'path' || (one.required && isId(one)));
 }
 
 /** Documents and pages belong to the service, and are public. */
 export function isOfNobody({ path, security }: Operation): boolean {
   return /^\/(contracts|console)\//.test(path) && security.length === 0;
+}
+
+/** An app chooses the names of its event types, so another one may have the same: see event-types.test.ts. */
+export function isNamedByApp({ path }: Operation): boolean {
+  return path.startsWith('/event-types/');
 }
 
 export function isId({ name }: Parameter): boolean {

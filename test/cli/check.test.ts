@@ -67,6 +67,30 @@ async function check(
 }
 
 describe('ringback check', () => {
+  it('accepts a document that has only webhooks, and says how to subscribe to them', async () => {
+    await using folder = await newFolder();
+    const text = `openapi: 3.1.0
+info: { title: Pets, version: '1' }
+webhooks:
+  pet.born: { post: { requestBody: { content: { application/json: { example: { id: 7 } } } } } }
+`;
+    const { code, out } = await check(folder, { 'pets.yaml': text }, '--manage-prefix', '/x');
+    assert.equal(code, 0);
+    const shown = stripVTControlCharacters(out);
+    assert.match(shown, /^ {2}Publishable events, with an example payload\n {4}pet\.born +\S/m);
+    assert.match(shown, /^ {2}Executable: 1 webhook: no operation has callbacks$/m);
+    assert.match(
+      shown,
+      /^ {2}Webhooks are subscribed to with Ringback’s own POST \/x\/subscribe\.$/m,
+    );
+    const json = await check(folder, { 'pets.yaml': text }, '--json');
+    const [{ webhooks }] = JSON.parse(json.out) as [{ webhooks: { event: string }[] }];
+    assert.deepEqual(
+      webhooks.map(({ event }) => event),
+      ['pet.born'],
+    );
+  });
+
   it('follows references outside the folder of a document only if --contract-root allows it', async () => {
     await using folder = await newFolder();
     await mkdir(join(folder.path, 'api'));
@@ -385,6 +409,7 @@ describe('showChecked', () => {
         subscribes: [],
         unsubscribes: [],
         otherOperations: 0,
+        webhooks: [],
         events: [
           {
             event: `a${'.b'.repeat(40)}`,

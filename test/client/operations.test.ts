@@ -79,6 +79,9 @@ const methods: Record<string, (client: Client) => [string, PromiseLike<unknown>]
   'events.list': (c) => ['listEvents', c.events.list().page()],
   'events.get': (c) => ['getEvent', c.events.get('evt_1')],
   'eventTypes.list': (c) => ['listEventTypes', c.eventTypes.list().page()],
+  'eventTypes.get': (c) => ['getEventType', c.eventTypes.get('order.created')],
+  'eventTypes.put': (c) => ['putEventType', c.eventTypes.put('order.created', { schema: {} })],
+  'eventTypes.delete': (c) => ['deleteEventType', c.eventTypes.delete('order.created')],
   'deliveries.list': (c) => ['listDeliveries', c.deliveries.list().page()],
   'deliveries.get': (c) => ['getDelivery', c.deliveries.get('dlv_1_0')],
   'deliveries.retry': (c) => ['retryDelivery', c.deliveries.retry('dlv_1_0')],
@@ -155,7 +158,7 @@ describe('createClient', () => {
   it('refuses responses without the members that the contract requires', async () => {
     // Without a described JSON body: other contracts, metrics, and responses without a body.
     const free =
-      'contracts.get keys.revoke metrics openapi openapiYaml stream subscriptions.delete'.split(
+      'contracts.get eventTypes.delete keys.revoke metrics openapi openapiYaml stream subscriptions.delete'.split(
         ' ',
       );
     const taken: string[] = [];

@@ -120,7 +120,13 @@ describe('mergeDeliveries', () => {
 });
 
 describe('mediaTypeOf', () => {
-  const type = { event: '*', callback: 'myEvent', contract: 'Mine' };
+  const type = {
+    event: '*',
+    callback: 'myEvent',
+    contract: 'Mine',
+    source: 'callback',
+    state: 'active',
+  } as const;
   const subscription = {
     id: 'sub_1',
     state: 'active',

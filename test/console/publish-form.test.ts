@@ -10,6 +10,8 @@ const type = (event: string, schema?: Record<string, unknown>) => ({
   event,
   callback: 'c',
   contract: 'C',
+  source: 'callback' as const,
+  state: 'active' as const,
   ...(schema === undefined ? {} : { schema }),
 });
 

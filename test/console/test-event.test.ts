@@ -5,15 +5,17 @@ import type { Callback, Subscription } from '../../src/client/contract/subscript
 import type { EventType } from '../../console/src/events/event-types.ts';
 import { nameFor, testEvent } from '../../console/src/test-event.ts';
 
+const declared = { source: 'callback', state: 'active' } as const;
 const types: EventType[] = [
   {
     event: '{$request.query.event}',
     callback: 'one',
     contract: 'A',
+    ...declared,
     example: { from: 'template' },
   },
-  { event: '*', callback: 'all', contract: 'A', example: { from: 'all' } },
-  { event: 'order.*', callback: 'orders', contract: 'B', example: { from: 'orders' } },
+  { event: '*', callback: 'all', contract: 'A', ...declared, example: { from: 'all' } },
+  { event: 'order.*', callback: 'orders', contract: 'B', ...declared, example: { from: 'orders' } },
 ];
 
 function subscriptionTo(contract: string, label: string, event: string): Subscription {

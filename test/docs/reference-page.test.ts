@@ -45,6 +45,8 @@ describe('the examples of docs/reference.md', () => {
     const subscribed = await post('/subscribe', { callbackUrl });
     const event = { event: 'order.created', payload: { message: 'x' } };
     const published = await post('/events', event);
+    const order = '/event-types/order.created';
+    await service.call({ method: 'PUT', path: order, body: { schema: {} } });
     const replay = await post('/replays', { filter: { state: 'dead' } });
     const { json } = await service.call({ path: '/deliveries' });
     const [delivery] = Array.isArray(json['items']) ? json['items'] : [];

@@ -55,6 +55,8 @@ async function isQuiet(database: Database): Promise<void> {
   );
 }
 
+const misspelled = { event: 'parcel.snt', payload: { message: 'm' } };
+
 interface EventView {
   event: string;
   deliveries: number | null;
@@ -127,6 +129,40 @@ describe('ringback.publish()', () => {
     assert.match(event.rejected ?? '', /message/);
     const fine = await get<EventView>(stage.second, `/events/${good}`);
     assert.deepEqual([fine.deliveries, fine.rejected], [1, undefined]);
+  });
+
+  it('is checked by the event types of the app, whichever node they were declared on', async () => {
+    const { database, first, second } = stage;
+    const path = '/event-types/parcel.sent';
+    const schema = { type: 'object', required: ['parcel'] };
+    const declared = await first.call({ method: 'PUT', path, body: { schema } });
+    assert.equal(declared.status, 201, declared.text);
+    // The other node has read the key, and so that there are types, at most a second ago.
+    await until(
+      async () => second.call({ method: 'POST', path: '/events', body: misspelled }),
+      ({ status }) => status === 422,
+    );
+    await using receiver = await hear(first, 'parcel.sent');
+    const ids = [
+      await publishBySql(database, 'parcel.sent', '{"parcel":1}'),
+      await publishBySql(database, 'parcel.sent', '{"message":"m"}'),
+      await publishBySql(database, 'parcel.snet', '{"message":"m"}'),
+    ];
+    await receiver.waitFor(1);
+    await isQuiet(database);
+    const events = await Promise.all(
+      ids.map(async (id) => get<EventView>(second, `/events/${id}`)),
+    );
+    assert.deepEqual(
+      events.map(({ rejected }) => rejected),
+      [
+        undefined,
+        'The payload violates the contract: body#/payload/parcel is required (event type "parcel.sent")',
+        'Cannot publish event "parcel.snet": did you mean "parcel.sent"?',
+      ],
+    );
+    assert.equal(receiver.requests.length, 1);
+    await first.call({ method: 'DELETE', path });
   });
 
   it('deduplicates by idempotency key, and rejects a key reused for another event', async () => {

@@ -6,6 +6,7 @@ import { keysContract } from './keys-contract.ts';
 import { subscribeContract } from './subscribe-contract.ts';
 import { editSubscriptionContract } from './edit-subscription-contract.ts';
 import { controlsContract } from './controls-contract.ts';
+import { eventTypeContract } from './event-type-contract.ts';
 import { expiryContract } from './expiry-contract.ts';
 import { failingContract } from './failing-contract.ts';
 import { feedContract } from './feed-contract.ts';
@@ -34,6 +35,7 @@ export const replayContracts = [replayContract, advanceReplayContract];
 
 export const contracts = [
   keysContract,
+  eventTypeContract,
   subscribeContract,
   editSubscriptionContract,
   storeContract,

@@ -85,6 +85,7 @@ export const emptied = [
   'lane',
   'subscription',
   'replay',
+  'event_type',
   'key',
   'idem',
   'app',

@@ -30,6 +30,7 @@ export function keysContract(name: string, open: OpenSubject): void {
           appNo: output.app.no,
           appId: id,
           appQuotas: noQuotas,
+          appHasEventTypes: false,
           name: 'first',
           scopes: ['admin', 'read'],
           hash: plain(key.hash),

@@ -50,6 +50,7 @@ const all = [
   { number: 27, name: 'replay_subject' },
   { number: 28, name: 'customer' },
   { number: 29, name: 'customer_indexes' },
+  { number: 30, name: 'event_type' },
 ];
 
 describe('applyMigrations', () => {

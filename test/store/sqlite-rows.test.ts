@@ -215,6 +215,7 @@ describe('the schema', () => {
       { number: 27, name: 'replay_subject' },
       { number: 28, name: 'customer' },
       { number: 29, name: 'customer_indexes' },
+      { number: 30, name: 'event_type' },
     ]);
   });
 

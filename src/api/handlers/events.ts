@@ -1,15 +1,25 @@
 // Handlers of events: publish one or many, list, show, and describe the event types.
 import assert from 'node:assert/strict';
+import type { Contract } from '../../contract/model/contract.ts';
+import { definitionsOf } from '../../contract/request/payload.ts';
 import type { Message } from '../../contract/expression/evaluate.ts';
 import { timeOf, withPrefix } from '../../core/base/id.ts';
 import { readOpaqueJson } from '../../core/base/json.ts';
-import type { Event, SkippedCallback } from '../../core/domain/event.ts';
+import { eventTypeStates } from '../../core/domain/event.ts';
+import type { Event, EventType, SkippedCallback } from '../../core/domain/event.ts';
 import { hopsHeader } from '../../core/domain/hops.ts';
 import { ownEvents } from '../../core/domain/system-event.ts';
-import type { Fault } from '../../core/errors/problem.ts';
+import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { TraceContext } from '../../core/telemetry/trace.ts';
 import type { Context } from '../../engine/context.ts';
+import {
+  deleteEventType,
+  getEventType,
+  listEventTypes,
+  putEventType,
+  type EventTypes,
+} from '../../engine/publish/event-types.ts';
 import { ping, publish, type NewEvent, type PublishRules } from '../../engine/publish/publish.ts';
 import { beginTrace } from '../../engine/publish/trace.ts';
 import { getEvent, listEvents } from '../../engine/read/events.ts';
@@ -19,11 +29,7 @@ import type { Pages } from '../pages/pages.ts';
 import type { Call, Handlers } from '../request/call.ts';
 import * as fields from '../request/fields.ts';
 
-export function eventHandlers(
-  context: Context,
-  rules: PublishRules,
-  eventTypes: Pages['eventTypes'],
-): Handlers {
+export function eventHandlers(context: Context, rules: PublishRules): Handlers {
   return {
     publishEvent: async (call) => {
       const body = fields.bodyFields(call.request);
@@ -69,12 +75,6 @@ export function eventHandlers(
       const event = await getEvent(context, app, fields.pathText(request, 'id'));
       return { status: 200, mediaType: 'application/json', body: eventJson(event) };
     },
-    listEventTypes: async () => {
-      const lists = await Promise.all(rules.contracts.map(eventTypes));
-      const items = lists.filter((list) => list !== '').join(',');
-      const body = `{"items":[${items}],"own":${JSON.stringify(ownEvents)}}`;
-      return { status: 200, mediaType: 'application/json', body };
-    },
     pingSubscription: async ({ app, request }) => {
       const hops = hopsIn(request);
       const id = fields.pathText(request, 'id');
@@ -84,6 +84,75 @@ export function eventHandlers(
       return { status: 202, body: showAccepted(accepted) };
     },
   };
+}
+
+export function eventTypeHandlers(
+  context: Context,
+  { contracts, types }: PublishRules,
+  eventTypes: Pages['eventTypes'],
+): Handlers {
+  return {
+    listEventTypes: async ({ app }) => {
+      const lists = await Promise.all(contracts.map(eventTypes));
+      const declared = types === undefined ? [] : await listEventTypes(context, app);
+      const items = [
+        ...lists.filter((list) => list !== ''),
+        ...declared.map((type) => typeJson(type, placeOf(types?.contract))),
+      ].join(',');
+      const body = `{"items":[${items}],"own":${JSON.stringify(ownEvents)}}`;
+      return { status: 200, mediaType: 'application/json', body };
+    },
+    getEventType: async ({ app, request }) => {
+      const type = await getEventType(context, app, fields.pathText(request, 'name'));
+      return { status: 200, mediaType: 'application/json', body: typeJson(type, datesOf(type)) };
+    },
+    putEventType: async ({ app, request }) => {
+      const body = fields.bodyFields(request);
+      const { type, isNew } = await putEventType(context, declarable(types), {
+        appNo: app.no,
+        name: fields.pathText(request, 'name'),
+        schema: body['schema'],
+        description: fields.optionalText(body, 'description'),
+        example: body['example'],
+        state: eventTypeStates.find((state) => state === body['state']) ?? 'active',
+      });
+      const shown = typeJson(type, datesOf(type));
+      return { status: isNew ? 201 : 200, mediaType: 'application/json', body: shown };
+    },
+    deleteEventType: async ({ app, request }) => {
+      const name = fields.pathText(request, 'name');
+      await deleteEventType(context, declarable(types), { appNo: app.no, name });
+      return { status: 204 };
+    },
+  };
+}
+
+function declarable(types: EventTypes | undefined): EventTypes {
+  if (types !== undefined) return types;
+  throw new Problem(
+    'conflict',
+    'Cannot declare event types: the contracts of this service define its events. Declare them in ' +
+      'the documents',
+  );
+}
+
+/** Schema and example as they are stored. */
+function typeJson(type: EventType, others: Record<string, unknown>): string {
+  const { name, schema, description, example, state, version } = type;
+  const members = JSON.stringify({ event: name, description, state, version, ...others });
+  const shown = example === undefined ? '' : `,"example":${example}`;
+  return `${members.slice(0, -1)},"schema":${schema}${shown}}`;
+}
+
+/** The callback that such events are sent to. */
+function placeOf(contract: Contract | undefined): Record<string, unknown> {
+  const [callback] = contract === undefined ? [] : definitionsOf(contract);
+  const { label, mediaType } = callback ?? {};
+  return { callback: label, contract: contract?.title, mediaType, source: 'declared' };
+}
+
+function datesOf({ createdMs, updatedMs }: EventType): Record<string, unknown> {
+  return { createdAt: fields.time(createdMs), updatedAt: fields.time(updatedMs) };
 }
 
 /** Begins the span of the request, in the caller's trace or a new one. */

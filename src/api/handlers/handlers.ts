@@ -4,6 +4,7 @@ import type { Family } from '../../core/telemetry/metric.ts';
 import type { Identifier } from '../../engine/access/identify.ts';
 import type { Liveness } from '../../engine/cluster/liveness.ts';
 import type { Context } from '../../engine/context.ts';
+import type { EventTypes } from '../../engine/publish/event-types.ts';
 import type { StreamHub } from '../../engine/live/stream.ts';
 import type { ConsoleFiles } from '../console/files.ts';
 import type { Pages } from '../pages/pages.ts';
@@ -11,7 +12,7 @@ import type { Handlers } from '../request/call.ts';
 import { appHandlers } from './apps.ts';
 import { consoleHandlers, sessionHandlers } from './console.ts';
 import { deliveryHandlers } from './deliveries.ts';
-import { eventHandlers } from './events.ts';
+import { eventHandlers, eventTypeHandlers } from './events.ts';
 import { keyHandlers } from './keys.ts';
 import { replayHandlers } from './replays.ts';
 import { metricsHandlers, nodeHandlers, serviceHandlers, type ServiceDeps } from './service.ts';
@@ -25,6 +26,7 @@ export interface HandlerDeps {
   contracts: Contracts;
   pages: Pages;
   isLenient: boolean;
+  types: EventTypes | undefined;
   /** This node. */
   self: Pick<Liveness, 'no' | 'isFresh' | 'name' | 'role'>;
   /** The store with the short deadlines of the readiness probe. */
@@ -39,11 +41,14 @@ export interface HandlerDeps {
 }
 
 export function managementHandlers(deps: HandlerDeps): Handlers {
-  const { context, identifier, contracts, isLenient, self, probed, publicUrl, consoleFiles } = deps;
+  const { context, identifier, contracts, isLenient, types, self } = deps;
+  const { probed, publicUrl, consoleFiles } = deps;
+  const rules = { contracts: contracts.executed, isLenient, types };
   return {
     ...subscriptionHandlers(context),
     ...exchangeHandlers({ context, contracts, publicUrl }),
-    ...eventHandlers(context, { contracts: contracts.executed, isLenient }, deps.pages.eventTypes),
+    ...eventHandlers(context, rules),
+    ...eventTypeHandlers(context, rules, deps.pages.eventTypes),
     ...deliveryHandlers(context),
     ...replayHandlers(context, contracts.prefix),
     ...streamHandlers(deps.hub),

@@ -94,8 +94,8 @@ const noBytes = new Uint8Array();
 const noCookies: ReadonlyMap<string, string> = new Map();
 const nothingOpaque: Call['opaque'] = new Map();
 
-export function appOf({ appNo, appId, appQuotas, customer }: Key): Call['app'] {
-  return { no: appNo, id: appId, quotas: appQuotas, customer };
+export function appOf({ appNo, appId, appQuotas, appHasEventTypes, customer }: Key): Call['app'] {
+  return { no: appNo, id: appId, quotas: appQuotas, hasEventTypes: appHasEventTypes, customer };
 }
 
 /** Lenient decoding would put other characters into a target than the caller meant. */

@@ -17,6 +17,8 @@ export function listEventTypes(contract: Contract): string {
     weightLeft -= payload?.weight() ?? 0;
     return JSON.stringify({
       event: printTemplate(event),
+      source: 'callback',
+      state: 'active',
       callback: label,
       contract: contract.title,
       mediaType,
@@ -24,7 +26,21 @@ export function listEventTypes(contract: Contract): string {
       ...(payload === undefined ? {} : exampleOf(payload, work)),
     });
   });
-  return items.join(',');
+  const webhooks = contract.webhooks.map(({ event, payload, mediaType, ...webhook }) => {
+    weightLeft -= payload?.weight() ?? 0;
+    return JSON.stringify({
+      event,
+      source: 'webhook',
+      description: webhook.description,
+      state: webhook.isDeprecated ? 'deprecated' : 'active',
+      callback: event,
+      contract: contract.title,
+      mediaType,
+      schema: weightLeft < 0 ? undefined : payload?.schema(),
+      ...(payload === undefined ? {} : exampleOf(payload, work)),
+    });
+  });
+  return [...items, ...webhooks].join(',');
 }
 
 /** The first valid example of the document, otherwise one made from the schema. */

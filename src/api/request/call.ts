@@ -6,13 +6,14 @@ import type { Actor, App } from '../../core/domain/app.ts';
 import type { Key } from '../../core/domain/key.ts';
 import type { TraceContext } from '../../core/telemetry/trace.ts';
 import type { OpenSession } from '../../engine/access/sessions.ts';
+import type { Declarer } from '../../engine/publish/event-types.ts';
 import type { StartedTrace } from '../../engine/publish/trace.ts';
 import type { Facts } from './request-log.ts';
 
 export interface Call {
   requestId: string;
   /** The caller's app and customer; for an anonymous caller the app `default`. */
-  app: Actor & Pick<App, 'quotas'>;
+  app: Actor & Pick<App, 'quotas'> & Declarer;
   key: Key | undefined;
   /** Set for users signed in to the console; `key` is then the session's key. */
   session: OpenSession | undefined;

@@ -175,6 +175,8 @@ const logActions: ReadonlyMap<string, string> = new Map([
   ['createKey', 'key created'],
   ['rotateKey', 'key rotated'],
   ['revokeKey', 'key revoked'],
+  ['putEventType', 'event type declared'],
+  ['deleteEventType', 'event type deleted'],
   ['editSubscription', 'subscription updated'],
   ['deleteSubscription', 'subscription ended'],
   ['rotateSecret', 'secret rotated'],

@@ -9,7 +9,6 @@ import {
   type Position,
 } from '../../contract/document/locate.ts';
 import {
-  type EventReport,
   makeReport,
   type Report,
   type WarningReport,
@@ -164,8 +163,9 @@ export function showChecked(
   screen: Pick<Terminal, 'isScreen' | 'width'>,
   { isGateway, managePrefix }: Service = { isGateway: false, managePrefix: '' },
 ): string {
+  const subscribe = `POST ${managePrefix}/subscribe`;
   const unsubscribe = `DELETE ${managePrefix}/subscriptions/{id}`;
-  const api = { ...(isGateway ? passedOn : answered), unsubscribe };
+  const api = { ...(isGateway ? passedOn : answered), subscribe, unsubscribe };
   const shown = 'error' in checked ? errorRows(checked) : reportRows(checked, api);
   const rows = shown.map(withoutControls);
   const lineChars = Math.max(lineCharsMin, Math.min(lineCharsMax, screen.width()));
@@ -183,11 +183,12 @@ interface ApiWords {
   row: Row;
   endingRow: Row;
   others: string;
-  /** Ringback's own operation that ends a subscription. */
+  /** Ringback's own operations that make and end a subscription. */
+  subscribe: string;
   unsubscribe: string;
 }
 
-const passedOn: Omit<ApiWords, 'unsubscribe'> = {
+const passedOn: Omit<ApiWords, 'subscribe' | 'unsubscribe'> = {
   row: {
     indent: 4,
     label: 'passed on',
@@ -201,7 +202,7 @@ const passedOn: Omit<ApiWords, 'unsubscribe'> = {
   others: 'passed on without a further look',
 };
 const byApi: Row = { indent: 4, label: 'answered', text: 'by the API, not by Ringback' };
-const answered: Omit<ApiWords, 'unsubscribe'> = {
+const answered: Omit<ApiWords, 'subscribe' | 'unsubscribe'> = {
   row: byApi,
   endingRow: byApi,
   others: 'left to the API',
@@ -241,14 +242,14 @@ function errorRows({ file, error }: Extract<Shown, { error: unknown }>): Row[] {
 }
 
 function reportRows(report: Exclude<Shown, { error: unknown }>, api: ApiWords): Row[] {
-  const { file, title, version, openapi, subscribes, unsubscribes, events, warnings } = report;
+  const { file, title, version, openapi, subscribes, unsubscribes, warnings } = report;
   const about = [title, version].filter((part) => part !== '').join(' ');
   return [
     { indent: 0, text: file, style: 'bold' },
     { indent: 2, text: openapi === '' ? about : `${about}, OpenAPI ${openapi}` },
     ...subscribes.flatMap((one) => subscribeRows(one, api)),
     ...unsubscribes.flatMap((one) => unsubscribeRows(one, api)),
-    ...eventRows(events),
+    ...eventRows(report),
     ...warningRows(warnings),
     ...endRows(report, api),
   ];
@@ -378,9 +379,10 @@ function undeclaredRows({ undeclared }: Pick<SubscribeReport, 'undeclared'>): Ro
   return [{ indent: 4, label: 'errors', text, style: 'dim' }];
 }
 
-function eventRows(events: readonly EventReport[]): Row[] {
-  if (events.length === 0) return [];
-  const rows = events.map(({ event, name, payload }): Row => {
+function eventRows({ events, webhooks }: Pick<Report, 'events' | 'webhooks'>): Row[] {
+  const all = [...events, ...webhooks.map((one) => ({ ...one, name: one.event }))];
+  if (all.length === 0) return [];
+  const rows = all.map(({ event, name, payload }): Row => {
     const isPattern = event !== name;
     const label = event === '*' ? 'any name' : event.includes('{') ? 'by request' : event;
     const text =
@@ -427,26 +429,36 @@ function placeRows({ file, line, column, pointer }: Warning): Row[] {
 }
 
 function endRows(report: Exclude<Shown, { error: unknown }>, api: ApiWords): Row[] {
-  const { owner, subscribes, unsubscribes, otherOperations, cannotRun } = report;
+  const { owner, subscribes, unsubscribes, webhooks, otherOperations, cannotRun } = report;
   const callbacks = subscribes.flatMap(({ variants }) => variants.flatMap((one) => one.callbacks));
   const active = callbacks.filter(({ inactive }) => inactive === undefined).length;
   const left = owner === 'api' ? ` ${api.others}` : '';
   const others =
     otherOperations === 0 ? '' : `; ${count(otherOperations, 'other operation')}${left}`;
+  const hooks = webhooks.length === 0 ? '' : count(webhooks.length, 'webhook');
   const can =
     subscribes.length === 0
-      ? `Nothing to execute: no operation has callbacks${others}`
+      ? `${hooks === '' ? 'Nothing to execute' : `Executable: ${hooks}`}: no operation has callbacks${others}`
       : `Executable: ${active} of ${count(callbacks.length, 'callback')} in ` +
-        `${count(subscribes.length, 'operation')}${others}`;
+        `${count(subscribes.length, 'operation')}${hooks && `, and ${hooks}`}${others}`;
   return [
     blank,
-    { indent: 2, text: can, style: cannotRun.length === 0 && active > 0 ? 'green' : 'yellow' },
+    {
+      indent: 2,
+      text: can,
+      style: cannotRun.length === 0 && active + webhooks.length > 0 ? 'green' : 'yellow',
+    },
+    ...(webhooks.length === 0 ? [] : [webhooksRow(api)]),
     ...(active > 0 && unsubscribes.length === 0 ? [noEndRow(api)] : []),
     ...(cannotRun.length === 0
       ? []
       : [{ indent: 2, text: 'Not executable:', style: 'red' } as const]),
     ...cannotRun.map((text): Row => ({ indent: 4, text })),
   ];
+}
+
+function webhooksRow({ subscribe }: ApiWords): Row {
+  return { indent: 2, text: `Webhooks are subscribed to with Ringback’s own ${subscribe}.` };
 }
 
 function noEndRow({ unsubscribe }: ApiWords): Row {

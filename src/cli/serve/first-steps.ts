@@ -22,7 +22,7 @@ type Greeted = Pick<Service, 'url' | 'manageUrl' | 'firstKey' | 'defaultApp' | '
 
 export function firstSteps(service: Greeted): string[] {
   const { management, executed } = service.contracts;
-  return executed.includes(management) ? ownSteps(service) : foreignSteps(service);
+  return executed[0] === management ? ownSteps(service) : foreignSteps(service);
 }
 
 /** A sentence for each contract with operations that need no key. */
@@ -71,7 +71,9 @@ function auth(key: string): string {
 function foreignSteps(service: Greeted): string[] {
   const { manageUrl: url, firstKey, contracts } = service;
   const key = firstKey ?? '$RINGBACK_API_KEY';
-  const listed = contracts.executed.map(({ title }) => `  ${JSON.stringify(title)}`);
+  const listed = contracts.executed
+    .filter((contract) => contract !== contracts.builtIn)
+    .map(({ title }) => `  ${JSON.stringify(title)}`);
   const work: WorkBudget = { left: bounds.greetingStepsMax };
   const [example] = contracts.executed.flatMap((contract) => exampleOf(contract, work));
   const pasted =
@@ -82,7 +84,9 @@ function foreignSteps(service: Greeted): string[] {
           `  curl -X POST ${url}/events ${auth(key)} ${json} -d ${quote(example.event)}`,
         ];
   return [
-    'Executing the callbacks of',
+    contracts.builtIn === undefined
+      ? 'Executing the callbacks of'
+      : 'Executing the callbacks and webhooks of',
     ...listed,
     '',
     example === undefined

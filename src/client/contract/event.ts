@@ -158,10 +158,50 @@ export interface ListEventTypesAnswer {
     event: string;
     callback: string;
     contract: string;
+    /** `callback` or `webhook` of the contract; `declared`: an event type of the app. */
+    source: 'callback' | 'webhook' | 'declared';
+    description?: string;
+    state: EventTypeState;
+    version?: EventTypeVersion;
     mediaType?: string;
     schema?: Readonly<Record<string, unknown>>;
     example?: unknown;
     /** Why there is no example. */
     note?: string;
   }[];
+}
+
+/** Events of a deprecated type can still be published. */
+export type EventTypeState = 'active' | 'deprecated';
+
+/** Rises each time the schema of a declared type changes. */
+export type EventTypeVersion = number;
+
+export interface EventType {
+  event: EventName;
+  schema: EventTypeSchema;
+  description?: EventTypeDescription;
+  example?: EventTypeExample;
+  state: EventTypeState;
+  version: EventTypeVersion;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/**
+ * JSON Schema 2020-12 of the payload, at most 65,536 characters. References stay within it,
+ * such as `#/$defs/Address`. Keywords that Ringback does not check are refused.
+ */
+export type EventTypeSchema = Readonly<Record<string, unknown>>;
+
+export type EventTypeDescription = string;
+
+/** A payload that matches the schema, at most 65,536 characters. */
+export type EventTypeExample = unknown;
+
+export interface PutEventTypeBody {
+  schema: EventTypeSchema;
+  description?: EventTypeDescription | undefined;
+  example?: EventTypeExample | undefined;
+  state?: EventTypeState | undefined;
 }

@@ -9,6 +9,8 @@ import type {
   PublishEventsAnswer,
   GetEventAnswer,
   ListEventTypesAnswer,
+  EventType,
+  PutEventTypeBody,
 } from './event.ts';
 import type {
   SubscribeOperationQuery,
@@ -62,7 +64,7 @@ import type {
 import type { Page } from '../listing.ts';
 
 export interface Operation {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to the service's URL. */
   path: string;
   /**
@@ -135,6 +137,17 @@ export const operations = {
   getEvent: { method: 'GET', path: '/events/{id}', repeat: 'free', answer: 'json' },
   /** List publishable events. */
   listEventTypes: { method: 'GET', path: '/event-types', repeat: 'free', answer: 'json' },
+  /** Show an event type. */
+  getEventType: { method: 'GET', path: '/event-types/{name}', repeat: 'free', answer: 'json' },
+  /** Declare an event type. */
+  putEventType: { method: 'PUT', path: '/event-types/{name}', repeat: 'free', answer: 'json' },
+  /** Delete an event type. */
+  deleteEventType: {
+    method: 'DELETE',
+    path: '/event-types/{name}',
+    repeat: 'free',
+    answer: 'nothing',
+  },
   /** List deliveries, newest first. */
   listDeliveries: { method: 'GET', path: '/deliveries', repeat: 'free', answer: 'json' },
   /** Show a delivery with its attempts. */
@@ -232,6 +245,8 @@ export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> 
   publishEvents: ['items'],
   getEvent: ['id', 'event', 'deliveries', 'createdAt', 'payload'],
   listEventTypes: ['items', 'own'],
+  getEventType: ['event', 'schema', 'state', 'version', 'createdAt', 'updatedAt'],
+  putEventType: ['event', 'schema', 'state', 'version', 'createdAt', 'updatedAt'],
   listDeliveries: ['items', 'nextCursor'],
   getDelivery: [
     'id',
@@ -301,6 +316,7 @@ export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> 
     'subscribes',
     'unsubscribes',
     'events',
+    'webhooks',
     'warnings',
     'cannotRun',
   ],
@@ -337,6 +353,9 @@ export interface Calls {
   publishEvents: { request: { body: PublishEventsBody }; answer: PublishEventsAnswer };
   getEvent: { request: { path: { id: string } }; answer: GetEventAnswer };
   listEventTypes: { request: Record<never, never>; answer: ListEventTypesAnswer };
+  getEventType: { request: { path: { name: string } }; answer: EventType };
+  putEventType: { request: { path: { name: string }; body: PutEventTypeBody }; answer: EventType };
+  deleteEventType: { request: { path: { name: string } }; answer: undefined };
   listDeliveries: { request: { query?: ListDeliveriesQuery }; answer: Page<Delivery> };
   getDelivery: { request: { path: { id: string } }; answer: GetDeliveryAnswer };
   retryDelivery: { request: { path: { id: string } }; answer: RetryDeliveryAnswer };

@@ -1,4 +1,5 @@
 // Generated from openapi.yaml by `npm run docs`: the types of the service itself, its contracts, nodes and statistics, and error responses.
+import type { EventTypeState } from './event.ts';
 
 export interface GetStatsQuery {
   /** Statistics of this subscription only. */
@@ -215,6 +216,14 @@ export interface ContractReport {
     name: string;
     callbacks: readonly string[];
     /** A payload that all of these callbacks accept, or why there is none. */
+    payload: Readonly<Record<string, unknown>>;
+  }[];
+  /** Webhooks of the document. Their subscribers use `POST /subscribe`. */
+  webhooks: readonly {
+    event: string;
+    description?: string;
+    state: EventTypeState;
+    /** A payload that matches, or why there is none. */
     payload: Readonly<Record<string, unknown>>;
   }[];
   warnings: readonly {

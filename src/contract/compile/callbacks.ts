@@ -149,7 +149,7 @@ function patternFrom(label: string, item: RefNode): string {
 /** Methods whose requests have no body, unless the document declares one. */
 const bodiless: readonly string[] = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
 
-function compilePayload(
+export function compilePayload(
   method: string,
   operation: RefNode,
 ): Pick<CallbackDefinition, 'mediaType' | 'payload'> {

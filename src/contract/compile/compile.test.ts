@@ -196,21 +196,6 @@ paths:
     assert.throws(() => compile('{ a: 1 }'), /field "openapi" is missing/);
   });
 
-  it('warns that webhooks are not executed', () => {
-    const { operations, warnings } = compile(
-      '{ openapi: 3.1.0, info: { title: T }, webhooks: { a: { post: {} } } }',
-    );
-    assert.deepEqual(operations, []);
-    assert.deepEqual(warnings, [
-      {
-        pointer: '#/webhooks',
-        message:
-          'webhooks are not executed: webhooks have no operation that registers a callback URL. ' +
-          'Declare callbacks on an operation instead',
-      },
-    ]);
-  });
-
   it('treats an operation with callbacks as subscribe, even if none of them can run', () => {
     const { operations, warnings } = compile(`
 openapi: 3.0.4

@@ -30,6 +30,7 @@ import {
   createdId,
 } from './subject.ts';
 import { findUnsubscribes } from './unsubscribe.ts';
+import { compileWebhooks } from './webhooks.ts';
 import { compileVariants } from './variant-definitions.ts';
 
 /** The member of a subscribe body with the subscription's own settings. */
@@ -55,6 +56,8 @@ export function compileContract(
   const compiling = { owner, drafts, unsubscribes, unsubscribeIds, schemes, callbacks: 0 };
   const operations = drafts.map((draft) => compileOperation(draft, compiling));
   for (const operation of operations) prepare(operation);
+  const webhooks = compileWebhooks(root);
+  for (const { payload } of webhooks) payload?.prepare();
   const title = text(child(root, 'info'), 'title') ?? '';
   if (title === '') warn(root, 'info.title is missing; the file name is used instead');
   root.source.isLoaded = true;
@@ -63,6 +66,7 @@ export function compileContract(
     title: title === '' ? basename(document.path) : title,
     document: value,
     operations,
+    webhooks,
     warnings: root.source.warnings,
     files: {
       root: document,
@@ -70,6 +74,7 @@ export function compileContract(
       folders: root.source.folders,
       owner,
       isManagedOnly: false,
+      warningsBeside: [],
     },
   };
 }
@@ -114,16 +119,10 @@ function isPart(root: JsonObject): boolean {
   return !Object.hasOwn(root, 'paths') && Object.values(root).some(isObject);
 }
 
-/** Warns about parts that are never executed, so that users do not wait for them. */
+/** Warns about a document that declares nothing, so that users do not wait for it. */
 function checkKind(root: RefNode): void {
-  if ((child(root, 'openapi') ?? child(root, 'swagger')) === undefined) {
-    warn(root, 'has no field "openapi": it is part of other documents, and declares no operations');
-  }
-  const webhooks = child(root, 'webhooks');
-  if (entries(webhooks).length > 0 && webhooks !== undefined) {
-    const why = 'webhooks have no operation that registers a callback URL';
-    warn(webhooks, `webhooks are not executed: ${why}. Declare callbacks on an operation instead`);
-  }
+  if ((child(root, 'openapi') ?? child(root, 'swagger')) !== undefined) return;
+  warn(root, 'has no field "openapi": it is part of other documents, and declares no operations');
 }
 
 function isSubscribe({ place }: DeclaredOperation): boolean {

@@ -15,6 +15,11 @@ export interface Contracts {
   management: Contract;
   /** The contracts for subscribers and publishers: at least one. */
   executed: readonly Contract[];
+  /**
+   * Ringback's own contract, if it is among them: apps can declare its events, and those of webhooks are its events,
+   * too.
+   */
+  builtIn: Contract | undefined;
   /** All contracts that subscriptions may have come from. */
   known: readonly Contract[];
 }
@@ -43,7 +48,7 @@ export async function loadContracts({
   const loadedOwn = await loadContract(own, { ...options, owner: 'ringback', overlays: [] });
   const ours = hasOwnProbes ? withProbes(loadedOwn, prefix) : loadedOwn;
   if (foreign.length === 0) {
-    return { prefix, management: ours, executed: [ours], known: [ours], loaded: [] };
+    return { prefix, management: ours, executed: [ours], builtIn: ours, known: [ours], loaded: [] };
   }
   const management = withoutSubscribing(ours);
   const executed: Contract[] = [];
@@ -53,7 +58,34 @@ export async function loadContracts({
     if (result.kind === 'contract') executed.push(result.contract);
     loaded.push({ file, result });
   }
-  return { prefix, management, executed, known: [...executed, ours], loaded };
+  const known = [...executed, ours];
+  const isPublishing = executed.some(({ webhooks }) => webhooks.length > 0);
+  const taken = isPublishing ? takenFrom(ours, executed) : undefined;
+  if (taken !== undefined) warnOfNoSubscribers(executed, taken);
+  if (!isPublishing || taken !== undefined) {
+    return { prefix, management, executed, builtIn: undefined, known, loaded };
+  }
+  return { prefix, management: ours, executed: known, builtIn: ours, known, loaded };
+}
+
+/** A route of Ringback's own subscribers that a foreign operation has. */
+function takenFrom(ours: Contract, foreign: readonly Contract[]): Operation | undefined {
+  const own = executedOf(ours);
+  return foreign
+    .flatMap((contract) => servedOf(contract))
+    .find((one) => own.some((operation) => isSameRoute(operation, one)));
+}
+
+function warnOfNoSubscribers(executed: readonly Contract[], { method, path }: Operation): void {
+  const message =
+    `webhooks have no subscribers: ${method} ${path} is an operation of a document, not of ` +
+    `Ringback. To have both, ${moveTo('/ringback')}`;
+  const warning = { pointer: '#/webhooks', message };
+  for (const { webhooks, warnings, files } of executed) {
+    if (webhooks.length === 0) continue;
+    warnings.push(warning);
+    files.warningsBeside.push(warning);
+  }
 }
 
 async function loadBeside(
@@ -87,6 +119,7 @@ const probeIds: readonly string[] = ['getHealth', 'getReadiness'];
 /** Compiles the same contract in another thread. */
 export function compileAgain(files: Contract['files']): Contract {
   const contract = compileContract(files.root, { files, owner: files.owner });
+  contract.warnings.push(...files.warningsBeside);
   return files.isManagedOnly ? withoutSubscribing(contract) : contract;
 }
 

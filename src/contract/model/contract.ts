@@ -22,15 +22,28 @@ export interface Contract {
   /** The document as it is served. */
   document: Readonly<Record<string, unknown>>;
   operations: readonly Operation[];
+  /** The events that the API of the document publishes, whoever subscribes to them. */
+  webhooks: readonly Webhook[];
   /** What was repaired, ignored or cannot run. The rest of the contract runs. */
-  warnings: readonly Warning[];
+  warnings: Warning[];
   /** What it was compiled from: plain values, so that another thread can compile it again. */
   files: SourceFiles & {
     root: Document;
     owner: Owner;
     /** Only operations that are managed were kept: see contracts.ts. */
     isManagedOnly: boolean;
+    /** Warnings about the contract beside the others of its service. */
+    warningsBeside: Warning[];
   };
+}
+
+export interface Webhook {
+  event: string;
+  description: string | undefined;
+  isDeprecated: boolean;
+  mediaType: string | undefined;
+  /** Undefined: any payload is accepted. */
+  payload: Validator | undefined;
 }
 
 export interface Operation {

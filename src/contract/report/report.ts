@@ -12,11 +12,12 @@ import type {
   Operation,
   Owner,
   Variant,
+  Webhook,
 } from '../model/contract.ts';
 import { unfilled } from '../compile/answer-shape.ts';
 import { definitionsOf, matchingCallbacks, openEvents } from '../request/payload.ts';
 import { type RequestSample, sampleRequest } from '../sample/sample-request.ts';
-import { contractWork, outOfWork, sampleOf } from '../sample/sample.ts';
+import { anything, contractWork, outOfWork, sampleOf } from '../sample/sample.ts';
 import { OutOfWork, type WorkBudget, spendWork } from '../schema/step-budget.ts';
 import type { Validator } from '../schema/schema.ts';
 import {
@@ -53,6 +54,7 @@ export interface Report {
   /** Number of other operations; Ringback does not serve them. */
   otherOperations: number;
   events: readonly EventReport[];
+  webhooks: readonly WebhookReport[];
   warnings: readonly WarningReport[];
   /** One sentence for each thing that cannot run. */
   cannotRun: readonly string[];
@@ -173,6 +175,7 @@ export function makeReport(contract: Contract, file: string, work = contractWork
   ];
   const payloads = { left: work.left / 2 + requests.left };
   const events = reportEvents(contract, activeIn(tried), payloads);
+  const webhooks = contract.webhooks.map((webhook) => reportWebhook(webhook, payloads));
   work.left = payloads.left;
   const byOperation = Map.groupBy(tried, ({ operation }) => operation);
   const subscribes = [...byOperation].flatMap(([operation, all]) =>
@@ -188,6 +191,7 @@ export function makeReport(contract: Contract, file: string, work = contractWork
     unsubscribes: operations.flatMap((operation) => reportUnsubscribe(contract, operation)),
     otherOperations: operations.filter(({ role }) => role.kind === 'managed').length,
     events,
+    webhooks,
     warnings: [
       ...reportWarnings(contract, file),
       ...reportAnswers(contract, file, answers),
@@ -375,6 +379,20 @@ export interface EventReport {
   /** Labels of the callbacks that match it. */
   callbacks: readonly string[];
   payload: { kind: 'sample'; value: unknown } | { kind: 'none'; why: string };
+}
+
+/** An event that the API of the document publishes. */
+export interface WebhookReport extends Pick<EventReport, 'event' | 'payload'> {
+  description: string | undefined;
+  state: 'active' | 'deprecated';
+}
+
+function reportWebhook(
+  { event, description, isDeprecated, payload }: Webhook,
+  work: WorkBudget,
+): WebhookReport {
+  const state = isDeprecated ? 'deprecated' : 'active';
+  return { event, description, state, payload: sampleOf(payload ?? anything, work) };
 }
 
 /** The events that an active callback can match. */

@@ -1,7 +1,7 @@
 // Validates event payloads against the contract. A payload must fit the schema of a callback that the event could reach,
 // subscribed or not. Callbacks whose schema it violates are skipped, so that no invalid payload is ever delivered.
 import type { SkippedCallback } from '../../core/domain/event.ts';
-import { patternsFor } from '../../core/domain/pattern.ts';
+import { literalPattern, patternsFor } from '../../core/domain/pattern.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import type { Template } from '../expression/template.ts';
@@ -150,22 +150,36 @@ export type Choice =
   /** The reason, as a sentence. */
   | { kind: 'none'; reason: string };
 
+interface EventAddress {
+  event: string;
+  title: string | undefined;
+  /** Ringback's own contract, whose callbacks match every event: of webhooks, and those that no other one has. */
+  builtIn?: Contract | undefined;
+}
+
 /**
  * By its title if one is given; else the only contract, or the only one with a callback that
  * matches the event.
  */
 export function chooseContract(
   contracts: readonly Contract[],
-  { event, title }: { event: string; title: string | undefined },
+  { event, title, builtIn }: EventAddress,
 ): Choice {
   const [only, ...others] = contracts;
+  const isAble = (contract: Contract): boolean => matchingCallbacks(contract, event).length > 0;
   if (title !== undefined) {
     const named = contracts.find((contract) => contract.title === title);
-    if (named !== undefined) return { kind: 'chosen', contract: named };
-    return { kind: 'none', reason: `there is no contract "${title}", expected ${list(contracts)}` };
+    if (named === undefined) {
+      const reason = `there is no contract "${title}", expected ${list(contracts)}`;
+      return { kind: 'none', reason };
+    }
+    const isOfWebhook = builtIn !== undefined && hasWebhook(named, event) && !isAble(named);
+    return { kind: 'chosen', contract: isOfWebhook ? builtIn : named };
   }
   if (only !== undefined && others.length === 0) return { kind: 'chosen', contract: only };
-  const able = contracts.filter((contract) => matchingCallbacks(contract, event).length > 0);
+  const able = contracts.filter((contract) => contract !== builtIn && isAble(contract));
+  const isOfWebhook = contracts.some((contract) => hasWebhook(contract, event));
+  if (builtIn !== undefined && (isOfWebhook || able.length === 0)) able.push(builtIn);
   const [first, second] = able;
   if (first !== undefined && second === undefined) return { kind: 'chosen', contract: first };
   const reason =
@@ -173,6 +187,10 @@ export function chooseContract(
       ? `no callback of any contract matches it; name the contract: ${list(contracts)}`
       : `callbacks of several contracts match it; name the contract: ${list(able)}`;
   return { kind: 'none', reason };
+}
+
+function hasWebhook(contract: Contract, event: string): boolean {
+  return indexOf(contract).webhooks.has(event);
 }
 
 function list(contracts: readonly Contract[]): string {
@@ -197,6 +215,11 @@ export function matchingCallbacks(
   return found.toSorted((a, b) => a - b).flatMap((at) => all[at] ?? []);
 }
 
+/** Whether a callback of one of the contracts is for events of exactly this name. */
+export function isEventOf(contracts: readonly Contract[], event: string): boolean {
+  return contracts.some((contract) => indexOf(contract).byPattern.has(literalPattern(event)));
+}
+
 /** How many definitions each event is compared with, because a subscriber completes their events. */
 export function openEvents(contract: Contract): number {
   return indexOf(contract).open.length;
@@ -214,6 +237,8 @@ interface Index {
   all: readonly CallbackDefinition[];
   byPattern: ReadonlyMap<string, readonly number[]>;
   open: readonly { at: number; template: Template }[];
+  /** Their events. */
+  webhooks: ReadonlySet<string>;
 }
 
 const indexes = new WeakMap<Contract, Index>();
@@ -229,7 +254,8 @@ function indexOf(contract: Contract): Index {
     if (pattern === undefined) open.push({ at, template: event });
     else byPattern.set(pattern, [...(byPattern.get(pattern) ?? []), at]);
   }
-  const index = { all, byPattern, open };
+  const webhooks = new Set(contract.webhooks.map(({ event }) => event));
+  const index = { all, byPattern, open, webhooks };
   indexes.set(contract, index);
   return index;
 }

@@ -27,6 +27,24 @@ export interface SkippedCallback {
   reason: string;
 }
 
+export const eventTypeStates = ['active', 'deprecated'] as const;
+
+/** What an app declares of its events with this name. */
+export interface EventType {
+  name: string;
+  /** JSON Schema of the payload, as JSON. */
+  schema: string;
+  description: string | undefined;
+  /** As JSON. */
+  example: string | undefined;
+  /** Events of a deprecated type can still be published. */
+  state: (typeof eventTypeStates)[number];
+  /** Rises when the schema changes. */
+  version: number;
+  createdMs: number;
+  updatedMs: number;
+}
+
 /** Ringback's own events begin with this; the pattern `*` does not match them. */
 export const ownPrefix = 'ringback.';
 

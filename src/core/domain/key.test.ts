@@ -12,6 +12,7 @@ function stored(change: Partial<Key> = {}): Key {
     appNo: 1,
     appId: 'a',
     appQuotas: noQuotas,
+    appHasEventTypes: false,
     name: 'test',
     customer: undefined,
     scopes: ['read'],

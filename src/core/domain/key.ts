@@ -16,6 +16,8 @@ export interface Key {
   appId: string;
   /** Quotas of the app itself. */
   appQuotas: Quotas;
+  /** Whether the app declares event types. */
+  appHasEventTypes: boolean;
   name: string;
   scopes: readonly Scope[];
   /** It sees and does only what is of this customer. */

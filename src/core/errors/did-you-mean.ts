@@ -14,6 +14,18 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return ranked[0]?.one ?? shortest;
 }
 
+/** Whether inserting, deleting or changing one character, or swapping two neighbours, turns one text into the other. */
+export function isOneEdit(from: string, to: string): boolean {
+  if (from.length > to.length) return isOneEdit(to, from);
+  if (to.length - from.length > 1 || from === to) return false;
+  let at = 0;
+  while (at < from.length && from[at] === to[at]) at += 1;
+  if (from.length < to.length) return from.slice(at) === to.slice(at + 1);
+  if (from.slice(at + 1) === to.slice(at + 1)) return true;
+  const isSwap = from[at] === to[at + 1] && from[at + 1] === to[at];
+  return isSwap && from.slice(at + 2) === to.slice(at + 2);
+}
+
 /** The end of an error message: the nearest word, or else all of them. */
 export function guess(word: string, known: readonly string[]): string {
   const meant = nearest(word, known);

@@ -102,6 +102,12 @@ export const problems = {
     title: 'The event is for everyone and for a few at once',
     remedy: 'Send `"audience": "all"` without `subject` and `subscriberId`.',
   },
+  event_misspelled: {
+    status: 422,
+    title: 'The name of the event is nearly that of an event type',
+    remedy:
+      'Use the name that `detail` suggests, or declare this one with `PUT /event-types/{name}`.',
+  },
   payload_refused: {
     status: 422,
     title: 'The payload violates the contract',

@@ -145,6 +145,18 @@ export const limits = {
   callbacksPerSubscriptionMax: 64,
   /** Code points of an event name or pattern. */
   eventNameCharsMax: 256,
+  /**
+   * Event types that an app declares: how many, characters of one schema and of one example, of a description, and of
+   * all of them together.
+   */
+  eventTypesMax: 1_000,
+  eventTypeSchemaCharsMax: 65_536,
+  eventTypeExampleCharsMax: 65_536,
+  eventTypeDescriptionCharsMax: 1_000,
+  eventTypesCharsMax: 4 * 1_048_576,
+  /** A node remembers the names of as many apps, and parsed schemas of so many characters. */
+  eventTypeAppsKeptMax: 1_000,
+  eventTypeCharsKeptMax: 4 * 1_048_576,
   /** Code points of a subject. */
   subjectCharsMax: 256,
   /** Code points of the name of a customer. */

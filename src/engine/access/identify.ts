@@ -3,6 +3,7 @@
 // without asking the store.
 import { admits, readKey, type Key, type PresentedKey } from '../../core/domain/key.ts';
 import { limits } from '../../core/limits/limits.ts';
+import { createBriefMemory } from '../../core/base/brief-memory.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
 import { noQuotas } from '../../core/load/quotas.ts';
 import { hashToken, type Session } from '../../core/domain/session.ts';
@@ -35,12 +36,17 @@ type Deps = Pick<Context, 'world' | 'store'> & {
 
 export function createIdentifier(deps: Deps): Identifier {
   const { world, store } = deps;
-  const keys = createMemory(world, async (id) => store.read('key', { id }));
-  const sessions = createMemory(world, async (id) =>
-    store.read('session', { hash: Buffer.from(id, 'hex') }),
-  );
-  const touched = new NewestMap<string, number>(limits.keyCacheEntriesMax);
-  const prolonged = new NewestMap<string, number>(limits.keyCacheEntriesMax);
+  const entriesMax = limits.keyCacheEntriesMax;
+  const keys = createBriefMemory(world, {
+    entriesMax,
+    read: async (id: string) => store.read('key', { id }),
+  });
+  const sessions = createBriefMemory(world, {
+    entriesMax,
+    read: async (id: string) => store.read('session', { hash: Buffer.from(id, 'hex') }),
+  });
+  const touched = new NewestMap<string, number>(entriesMax);
+  const prolonged = new NewestMap<string, number>(entriesMax);
 
   const touch = (key: Key, nowMs: number): void => {
     const lastMs = Math.max(touched.get(key.id) ?? 0, key.usedMs ?? 0);
@@ -108,40 +114,6 @@ function idOf({ hash }: Pick<Session, 'hash'>): string {
   return Buffer.from(hash).toString('hex');
 }
 
-interface Memory<V> {
-  find: (id: string) => MaybePromise<V | undefined>;
-  forget: (id: string) => void;
-}
-
-interface Remembered<V> {
-  value: MaybePromise<V | undefined>;
-  untilMs: number;
-}
-
-/** Caches answers of the store for a short time, including that an id does not exist. */
-function createMemory<V>(
-  world: Deps['world'],
-  read: (id: string) => Promise<V | undefined>,
-): Memory<V> {
-  const remembered = new NewestMap<string, Remembered<V>>(limits.keyCacheEntriesMax);
-  return {
-    find: (id) => {
-      const nowMs = world.elapsedMs();
-      const known = remembered.get(id);
-      if (known !== undefined && nowMs < known.untilMs) return known.value;
-      const asked = read(id);
-      const entry: Remembered<V> = { value: asked, untilMs: nowMs + limits.keyCacheMs };
-      asked.then(
-        (value) => (entry.value = value),
-        () => remembered.delete(id), // A failure is not remembered.
-      );
-      remember(remembered, id, entry);
-      return asked;
-    },
-    forget: (id) => remembered.delete(id),
-  };
-}
-
 /** Inserts as the newest entry. */
 function remember<V>(map: NewestMap<string, V>, id: string, value: V): void {
   map.delete(id);
@@ -154,6 +126,7 @@ const absentKey: Key = {
   appNo: 0,
   appId: '',
   appQuotas: noQuotas,
+  appHasEventTypes: false,
   name: '',
   scopes: [],
   customer: undefined,

@@ -5,6 +5,7 @@ import { ownPrefix, pingEvent, type SkippedCallback } from '../../core/domain/ev
 import { refuseLoop, withHops } from '../../core/domain/hops.ts';
 import { readId, withoutPrefix, withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
+import { whenReady, type MaybePromise } from '../../core/base/maybe-promise.ts';
 import { endOfTurn } from '../../core/base/end-of-turn.ts';
 import {
   customerFault,
@@ -26,9 +27,12 @@ import {
   type PayloadFault,
 } from '../../contract/request/payload.ts';
 import type { Contract } from '../../contract/model/contract.ts';
+import { checkWithin } from '../../contract/schema/schema.ts';
 import type { Accepted, Audience } from '../../store/port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
+import { misspelledEvent, type Declared, type Declarer } from './event-types.ts';
+import type { EventTypes, Misspelled } from './event-types.ts';
 import { confirmSubscription } from './confirm.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
 import { StoreTimedOut } from '../store-timeout.ts';
@@ -49,7 +53,7 @@ export interface NewEvent {
 }
 
 export interface PublishCall {
-  app: Actor & Pick<App, 'quotas'>;
+  app: Actor & Pick<App, 'quotas'> & Declarer;
   /** The title, if the publisher names a contract. */
   contract: string | undefined;
   events: readonly NewEvent[];
@@ -69,6 +73,13 @@ export interface PublishRules {
   contracts: readonly Contract[];
   /** Payloads that break the contract are accepted with a warning. */
   isLenient: boolean;
+  /** Undefined if Ringback's own contract is not executed. */
+  types?: EventTypes | undefined;
+}
+
+/** Those of one publish: with what its app declares of its events. */
+interface AppRules extends PublishRules {
+  declared?: Declared | undefined;
 }
 
 export interface Published {
@@ -81,7 +92,7 @@ export interface Published {
 
 export async function publish(
   context: Context,
-  rules: PublishRules,
+  general: PublishRules,
   call: PublishCall,
 ): Promise<Published> {
   const { app, hops } = call;
@@ -92,6 +103,8 @@ export async function publish(
   refuseLoop(hops);
   refuseContradiction(call);
   refuseLarge(events, context.quotas.of(app).payloadBytes);
+  const applied = rulesFor(general, app, events);
+  const rules = applied instanceof Promise ? await applied : applied;
   const isLarge = events.length > limits.eventsCheckedAtOnce;
   const validation = isLarge
     ? await validateEventsInTurns(rules, events, call.contract)
@@ -122,6 +135,20 @@ export async function publish(
   const faults = [...validation.warnings, ...(misfits?.values() ?? [])].flat();
   const warnings = faults.slice(0, bounds.faultsMax);
   return { events: accepted, warnings, rate };
+}
+
+/** With what the app declares of these events. Synchronous, as nearly always, if that is cached. */
+export function rulesFor(
+  rules: PublishRules,
+  app: Declarer,
+  events: readonly Pick<NewEvent, 'name'>[],
+): MaybePromise<AppRules> {
+  const { types } = rules;
+  if (types === undefined) return rules;
+  const names = events.map(({ name }) => name);
+  return whenReady(types.declared(app, names), (declared) =>
+    declared === undefined ? rules : { ...rules, declared },
+  );
 }
 
 interface Addressing {
@@ -309,25 +336,25 @@ interface Fit extends Pick<Checked, 'skipped'> {
 
 /** Whether events can be published; if not, the problem as a publisher gets it. */
 export function validateEvents(
-  rules: PublishRules,
+  rules: AppRules,
   events: readonly NewEvent[],
   title: string | undefined,
 ): EventValidation {
-  const chosen = contractOf(rules.contracts, events, title);
+  const chosen = contractOf(rules, events, title);
   if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
-  const checked = { faults: [], skipped: undefined };
+  const checked = { faults: [], skipped: undefined, misspelled: [] };
   return validationOf(rules, checkEvents(rules, events, { contract: chosen, checked }), chosen);
 }
 
 /** The same for a large batch, yielding to other requests while it checks the payloads. */
 async function validateEventsInTurns(
-  rules: PublishRules,
+  rules: AppRules,
   events: readonly NewEvent[],
   title: string | undefined,
 ): Promise<EventValidation> {
-  const chosen = contractOf(rules.contracts, events, title);
+  const chosen = contractOf(rules, events, title);
   if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
-  const checked: Checked = { faults: [], skipped: undefined };
+  const checked: Checked = { faults: [], skipped: undefined, misspelled: [] };
   for (let at = 0; at < events.length; at += limits.eventsCheckedAtOnce) {
     if (at > 0) await endOfTurn();
     const some = events.slice(at, at + limits.eventsCheckedAtOnce);
@@ -338,9 +365,10 @@ async function validateEventsInTurns(
 
 function validationOf(
   { isLenient }: PublishRules,
-  { faults, skipped }: Checked,
+  { faults, skipped, misspelled }: Checked,
   contract: Contract,
 ): EventValidation {
+  if (misspelled.length > 0) return { kind: 'refused', problem: misspelledEvent(misspelled) };
   const [first] = faults;
   if (first === undefined || isLenient) return { kind: 'fit', contract, warnings: faults, skipped };
   const detail = `The payload violates the contract: ${first.field} ${first.message}`;
@@ -352,20 +380,30 @@ interface Checked {
   faults: Fault[];
   /** The callbacks that events skip; undefined, as nearly always: none. */
   skipped: Map<NewEvent, readonly SkippedCallback[]> | undefined;
+  misspelled: Misspelled[];
 }
 
 /** Stops at the maximum of reported faults, since finding each one costs time, unless they are only warnings. */
 function checkEvents(
-  { isLenient }: PublishRules,
+  { isLenient, declared: ofApp }: AppRules,
   events: readonly NewEvent[],
   { contract, checked }: { contract: Contract; checked: Checked },
 ): Checked {
-  const { faults } = checked;
+  const { faults, misspelled } = checked;
+  const declared = ofApp?.contract === contract ? ofApp : undefined;
   const work = { left: bounds.requestStepsMax };
   for (const event of events) {
     const isFull = faults.length >= bounds.faultsMax;
-    if (isFull && !isLenient) break;
+    if ((isFull && !isLenient) || misspelled.length >= bounds.faultsMax) break;
     const { name, value, at } = event;
+    const meant = declared?.meantBy(name);
+    if (meant !== undefined) misspelled.push({ name, at, meant });
+    const schema = declared?.schemaOf(name);
+    if (schema !== undefined) {
+      const wrong = checkWithin(schema, value, work);
+      if (!isFull) faults.push(...wrong.map((fault) => toFaultOfType(fault, event)));
+      continue;
+    }
     const found = checkPayload(contract, name, value, work);
     for (const fault of isFull ? [] : found.faults) faults.push(toFault(fault, at));
     if (found.skipped.length > 0) {
@@ -382,12 +420,17 @@ function toFault({ field, message, callback, operation }: PayloadFault, at: stri
   return { field: `${at}/payload${field}`, message: `${message} (callback "${callback}"${of})` };
 }
 
+function toFaultOfType({ field, message }: Fault, { name, at }: NewEvent): Fault {
+  return { field: `${at}/payload${field}`, message: `${message} (event type "${name}")` };
+}
+
 /** The single contract that all the events belong to. */
 function contractOf(
-  contracts: readonly Contract[],
+  { contracts, types }: PublishRules,
   events: readonly NewEvent[],
   title: string | undefined,
 ): Contract | Problem {
+  const builtIn = types?.contract;
   let found: Contract | undefined;
   for (const { name, subject, customer, at } of events) {
     const fault = faultOfName(name);
@@ -400,7 +443,7 @@ function contractOf(
       const wrong = { at, field: 'customer', fault: customerFault };
       return refusedEvent(name, `its customer ${customerFault}`, wrong);
     }
-    const choice = chooseContract(contracts, { event: name, title });
+    const choice = chooseContract(contracts, { event: name, title, builtIn });
     if (choice.kind === 'none') {
       return refusedEvent(name, choice.reason, { at, fault: choice.reason });
     }

@@ -10,7 +10,7 @@ import type { InboxEntry, NewEvent } from '../../store/port/delivery-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { AppQuotas } from '../admission/quotas.ts';
 import type { Changes } from '../live/changes.ts';
-import { validateEvents, largeFault, type PublishRules } from './publish.ts';
+import { validateEvents, largeFault, rulesFor, type PublishRules } from './publish.ts';
 
 export interface SqlInboxDeps {
   world: Pick<World, 'sleep'>;
@@ -75,7 +75,8 @@ export class SqlInbox {
   async #publishEntries(entry: InboxEntry): Promise<void> {
     const { store, quotas, rules, changes } = this.#deps;
     const { no, id, appNo, name, payload } = entry;
-    const validation = validateEntry(rules, entry, quotas.of(entry).payloadBytes);
+    const applied = await rulesFor(rules, { no: appNo }, [entry]);
+    const validation = validateEntry(applied, entry, quotas.of(entry).payloadBytes);
     if (validation.kind === 'rejected') {
       await store.edit('rejectInbox', { no, reason: validation.reason });
       return;

@@ -4,6 +4,7 @@
 // failed.
 import type { App } from '../../core/domain/app.ts';
 import type { Controls } from '../../core/domain/controls.ts';
+import type { EventType } from '../../core/domain/event.ts';
 import type { Key, Scope } from '../../core/domain/key.ts';
 import type { Session, SessionKind } from '../../core/domain/session.ts';
 import type {
@@ -281,6 +282,18 @@ export interface Edits
       | { kind: 'unconfirmed' }
       | { kind: 'not_found' };
   };
+  /** Declares an event type, or replaces what was declared. */
+  putEventType: {
+    input: { appNo: number; type: Omit<EventType, 'version' | 'createdMs' | 'updatedMs'> };
+    output:
+      | { kind: 'created' | 'replaced'; type: EventType }
+      /** With it, the app would have so many types, or so many characters in all of them. */
+      | { kind: 'full'; types: number; chars: number };
+  };
+  deleteEventType: {
+    input: { appNo: number; name: string };
+    output: { kind: 'deleted' } | { kind: 'not_found' };
+  };
   /** Stores a value under a name unless there is one already; returns the stored one. */
   keepSetting: { input: { name: string; value: Uint8Array }; output: { value: Uint8Array } };
   /** Deletes patterns that ended earlier and that no fan-out in progress needs. */
@@ -304,6 +317,14 @@ export interface Reads
   keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };
   app: { input: { id: string } | { name: string }; output: App | undefined };
   apps: { input: { page: PageInput }; output: Page<App> };
+  eventType: { input: { appNo: number; name: string }; output: EventType | undefined };
+  /** By name. */
+  eventTypes: { input: { appNo: number }; output: readonly EventType[] };
+  /** What of them tells whether a schema that was read before is still the current one. */
+  eventTypeVersions: {
+    input: { appNo: number };
+    output: readonly Pick<EventType, 'name' | 'version' | 'createdMs'>[];
+  };
   subscription: { input: { appNo: number; id: string }; output: Subscription | undefined };
   /** The id of the subscription of a resource that has not ended. */
   subscriptionOf: { input: { appNo: number; resource: string }; output: string | undefined };

@@ -141,6 +141,8 @@ export const hotReads: ReadonlySet<ReadVerb> = new Set([
   'health',
   'app',
   'event',
+  'eventType',
+  'eventTypeVersions',
 ]);
 
 // Converts failures, which cross the transport as plain values, to the errors of the Store port.

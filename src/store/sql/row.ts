@@ -2,6 +2,7 @@
 import { AssertionError } from 'node:assert';
 import type { App } from '../../core/domain/app.ts';
 import { decodeControls, decodeFilter, type Controls } from '../../core/domain/controls.ts';
+import { eventTypeStates, type EventType } from '../../core/domain/event.ts';
 import type { Key } from '../../core/domain/key.ts';
 import { scopes } from '../../core/domain/key.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
@@ -53,6 +54,7 @@ export function toKey(row: Row): Key {
     appNo: integer(row, 'app'),
     appId: text(row, 'app_id'),
     appQuotas: toQuotas(row),
+    appHasEventTypes: integer(row, 'has_event_types') === 1,
     name: text(row, 'name'),
     scopes: text(row, 'scopes')
       .split(' ')
@@ -65,6 +67,19 @@ export function toKey(row: Row): Key {
     expiresMs: maybe(integer, row, 'expires_ms'),
     revokedMs: maybe(integer, row, 'revoked_ms'),
     usedMs: maybe(integer, row, 'used_ms'),
+  };
+}
+
+export function toEventType(row: Row): EventType {
+  return {
+    name: text(row, 'name'),
+    schema: text(row, 'schema'),
+    description: maybe(text, row, 'description'),
+    example: maybe(text, row, 'example'),
+    state: oneOf(eventTypeStates, text(row, 'state')),
+    version: integer(row, 'version'),
+    createdMs: integer(row, 'created_ms'),
+    updatedMs: integer(row, 'updated_ms'),
   };
 }
 

@@ -4,6 +4,7 @@ import type { EditCall } from '../port/transport-protocol.ts';
 import type { Script } from '../sql/statement.ts';
 import type { Fact } from '../statistics/transaction-facts.ts';
 import { createApp, editApp } from './accounts/apps.ts';
+import { deleteEventType, putEventType } from './accounts/event-types.ts';
 import { createKey, revokeKey, rotateKey, touchKeys } from './accounts/keys.ts';
 import {
   createSession,
@@ -31,6 +32,8 @@ const shared = {
   rotateKey,
   revokeKey,
   touchKeys,
+  putEventType,
+  deleteEventType,
   subscribe,
   clearResource,
   confirmSubscription,

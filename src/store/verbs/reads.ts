@@ -5,6 +5,7 @@ import type { ReadCall } from '../port/transport-protocol.ts';
 import { integer, oneOf, text, type Row } from '../sql/row.ts';
 import { all, type Script } from '../sql/statement.ts';
 import { app, apps } from './accounts/apps.ts';
+import { eventType, eventTypes, eventTypeVersions } from './accounts/event-types.ts';
 import { key, keys } from './accounts/keys.ts';
 import { adminKey, session } from './accounts/sessions.ts';
 import { attempts } from './deliveries/attempts.ts';
@@ -56,6 +57,9 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   keys,
   app,
   apps,
+  eventType,
+  eventTypes,
+  eventTypeVersions,
   subscription,
   subscriptionOf,
   subscriptions,

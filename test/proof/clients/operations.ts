@@ -37,6 +37,8 @@ const bodies: Record<string, object | undefined> = {
   subscribeOperation: { callbackUrl: hook },
   publishEvent: event,
   publishEvents: { events: [event] },
+  putEventType: { schema: {} },
+  deleteEventType: undefined,
   createReplay: { filter: { state: 'ended' } },
   createKey: { name: 'made by a stranger', scopes: ['read'] },
   createApp: { name: 'made by a stranger' },

@@ -120,7 +120,14 @@ type OfSubscription =
   | 'unsubscribe'
   | 'editSubscription'
   | 'expireSubscription';
-type OfApp = OfSubscription | 'clearResource' | 'retryDelivery' | 'disableFailing' | 'editApp';
+type OfApp =
+  | OfSubscription
+  | 'clearResource'
+  | 'retryDelivery'
+  | 'disableFailing'
+  | 'editApp'
+  | 'putEventType'
+  | 'deleteEventType';
 
 const verbsOfSubscription: ReadonlySet<string> = new Set<OfSubscription>([
   'confirmSubscription',
@@ -137,6 +144,8 @@ const verbsOfApp: ReadonlySet<string> = new Set<OfApp>([
   'retryDelivery',
   'disableFailing',
   'editApp',
+  'putEventType',
+  'deleteEventType',
 ]);
 
 function isOfSubscription(call: EditCall): call is EditCall<OfSubscription> {

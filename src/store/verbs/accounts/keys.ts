@@ -13,7 +13,9 @@ import type { Edit, Read } from '../shared/verb.ts';
 
 const select = `
   select key.no, key.id, key.app, app.id as app_id, settings, key.name, scopes, customer, hash,
-    old_hash, old_until_ms, key.created_ms, expires_ms, revoked_ms, used_ms
+    old_hash, old_until_ms, key.created_ms, expires_ms, revoked_ms, used_ms,
+    coalesce((select 1 from event_type where event_type.app = key.app limit 1), 0)
+      as has_event_types
   from key join app on app.no = key.app`;
 
 export const keysSql = {

@@ -4,7 +4,8 @@ import { compileContract } from '../../src/contract/compile/compile.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { noQuotas } from '../../src/core/load/quotas.ts';
 import type { Context } from '../../src/engine/context.ts';
-import { publish, type NewEvent } from '../../src/engine/publish/publish.ts';
+import { publish } from '../../src/engine/publish/publish.ts';
+import type { NewEvent } from '../../src/engine/publish/validate-events.ts';
 
 const schema = { type: 'object', required: ['message'] };
 const contract = compileContract({

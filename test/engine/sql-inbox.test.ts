@@ -7,7 +7,7 @@ import { loadContract } from '../../src/contract/compile/load.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { noQuotas } from '../../src/core/load/quotas.ts';
 import { noChanges } from '../../src/engine/live/changes.ts';
-import { validateEvents } from '../../src/engine/publish/publish.ts';
+import { validateEvents } from '../../src/engine/publish/validate-events.ts';
 import { groupsOf, SqlInbox, validateEntry } from '../../src/engine/publish/sql-inbox.ts';
 import type { InboxEntry } from '../../src/store/port/delivery-verbs.ts';
 import { apiContext, openDatabase, startEngine } from './harness.ts';

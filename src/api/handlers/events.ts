@@ -20,7 +20,8 @@ import {
   putEventType,
   type EventTypes,
 } from '../../engine/publish/event-types.ts';
-import { ping, publish, type NewEvent, type PublishRules } from '../../engine/publish/publish.ts';
+import { ping, publish } from '../../engine/publish/publish.ts';
+import type { NewEvent, PublishRules } from '../../engine/publish/validate-events.ts';
 import { beginTrace } from '../../engine/publish/trace.ts';
 import { getEvent, listEvents } from '../../engine/read/events.ts';
 import { getSubscription } from '../../engine/subscribe/subscriptions.ts';

@@ -157,9 +157,8 @@ export const limits = {
   /** A node remembers the names of as many apps, and parsed schemas of so many characters. */
   eventTypeAppsKeptMax: 1_000,
   eventTypeCharsKeptMax: 4 * 1_048_576,
-  /** Code points of a subject. */
+  /** Code points of a subject, and of a customer. */
   subjectCharsMax: 256,
-  /** Code points of the name of a customer. */
   customerCharsMax: 128,
   /** The longest time that a document may let a subscription live (`x-ringback-expires`). */
   expiresMaxMs: 3_650 * 24 * 60 * 60_000,
@@ -202,10 +201,7 @@ export const limits = {
   /** Length of an Idempotency-Key header, and how long a key is kept. */
   idempotencyKeyCharsMax: 255,
   idempotencyKeepMs: 24 * 60 * 60 * 1000,
-  /**
-   * Lists: items per page, and rows that a query may examine to fill one; some rows count as
-   * several.
-   */
+  /** Lists: items per page, and rows that a query may examine to fill one; some count as several. */
   pageItemsDefault: 50,
   pageItemsMax: 500,
   rowsExaminedMax: 40_000,

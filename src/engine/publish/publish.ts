@@ -1,56 +1,34 @@
 // Publish: checks events against the contract and writes them with their deliveries in one
 // transaction. A 2xx means that they are on disk. The payload's bytes are never changed.
 import { customerOf, isVisible, type Actor, type App } from '../../core/domain/app.ts';
-import { ownPrefix, pingEvent, type SkippedCallback } from '../../core/domain/event.ts';
+import { pingEvent } from '../../core/domain/event.ts';
 import { refuseLoop, withHops } from '../../core/domain/hops.ts';
 import { readId, withoutPrefix, withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { whenReady, type MaybePromise } from '../../core/base/maybe-promise.ts';
-import { endOfTurn } from '../../core/base/end-of-turn.ts';
-import {
-  customerFault,
-  isCustomer,
-  isEventName,
-  isSubject,
-  nameFault,
-  patternsFor,
-  subjectFault,
-} from '../../core/domain/pattern.ts';
+import { patternsFor } from '../../core/domain/pattern.ts';
 import { lacksSubject } from '../../core/domain/subscription.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { printTrace, type TraceContext } from '../../core/telemetry/trace.ts';
 import { bounds } from '../../contract/document/bounds.ts';
-import {
-  chooseContract,
-  checkPayload,
-  faultsFor,
-  type PayloadFault,
-} from '../../contract/request/payload.ts';
-import type { Contract } from '../../contract/model/contract.ts';
-import { checkWithin } from '../../contract/schema/schema.ts';
+import { faultsFor } from '../../contract/request/payload.ts';
 import type { Accepted, Audience } from '../../store/port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
-import { misspelledEvent, type Declared, type Declarer } from './event-types.ts';
-import type { EventTypes, Misspelled } from './event-types.ts';
+import type { Declarer } from './event-types.ts';
 import { confirmSubscription } from './confirm.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
 import { StoreTimedOut } from '../store-timeout.ts';
+import {
+  toFault,
+  validateEvents,
+  validateEventsInTurns,
+  type AppRules,
+  type Fit,
+  type NewEvent,
+  type PublishRules,
+} from './validate-events.ts';
 import type { RateHeaders } from '../admission/quotas.ts';
-
-export interface NewEvent {
-  name: string;
-  /** What it is about. */
-  subject?: string | undefined;
-  /** Only subscriptions of this customer receive it. */
-  customer?: string | undefined;
-  /** Parsed, for the check. */
-  value: unknown;
-  /** As published; stored and sent unchanged. */
-  payload: Uint8Array;
-  /** Its location in the request, for messages: `body#` or `body#/events/3`. */
-  at: string;
-}
 
 export interface PublishCall {
   app: Actor & Pick<App, 'quotas'> & Declarer;
@@ -66,20 +44,6 @@ export interface PublishCall {
   trace?: TraceContext | undefined;
   /** The length of the chain of callbacks that led to this publish. */
   hops: number;
-}
-
-/** The rules that events must satisfy. */
-export interface PublishRules {
-  contracts: readonly Contract[];
-  /** Payloads that break the contract are accepted with a warning. */
-  isLenient: boolean;
-  /** Undefined if Ringback's own contract is not executed. */
-  types?: EventTypes | undefined;
-}
-
-/** Those of one publish: with what its app declares of its events. */
-interface AppRules extends PublishRules {
-  declared?: Declared | undefined;
 }
 
 export interface Published {
@@ -324,155 +288,6 @@ function acceptedBy(
     case 'subject_missing':
       throw subjectMissing(asked[events.findIndex(({ id }) => id === result.event)]);
   }
-}
-
-export type EventValidation = Fit | { kind: 'refused'; problem: Problem };
-
-interface Fit extends Pick<Checked, 'skipped'> {
-  kind: 'fit';
-  contract: Contract;
-  warnings: readonly Fault[];
-}
-
-/** Whether events can be published; if not, the problem as a publisher gets it. */
-export function validateEvents(
-  rules: AppRules,
-  events: readonly NewEvent[],
-  title: string | undefined,
-): EventValidation {
-  const chosen = contractOf(rules, events, title);
-  if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
-  const checked = { faults: [], skipped: undefined, misspelled: [] };
-  return validationOf(rules, checkEvents(rules, events, { contract: chosen, checked }), chosen);
-}
-
-/** The same for a large batch, yielding to other requests while it checks the payloads. */
-async function validateEventsInTurns(
-  rules: AppRules,
-  events: readonly NewEvent[],
-  title: string | undefined,
-): Promise<EventValidation> {
-  const chosen = contractOf(rules, events, title);
-  if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
-  const checked: Checked = { faults: [], skipped: undefined, misspelled: [] };
-  for (let at = 0; at < events.length; at += limits.eventsCheckedAtOnce) {
-    if (at > 0) await endOfTurn();
-    const some = events.slice(at, at + limits.eventsCheckedAtOnce);
-    checkEvents(rules, some, { contract: chosen, checked });
-  }
-  return validationOf(rules, checked, chosen);
-}
-
-function validationOf(
-  { isLenient }: PublishRules,
-  { faults, skipped, misspelled }: Checked,
-  contract: Contract,
-): EventValidation {
-  if (misspelled.length > 0) return { kind: 'refused', problem: misspelledEvent(misspelled) };
-  const [first] = faults;
-  if (first === undefined || isLenient) return { kind: 'fit', contract, warnings: faults, skipped };
-  const detail = `The payload violates the contract: ${first.field} ${first.message}`;
-  return { kind: 'refused', problem: new Problem('payload_refused', detail, { faults }) };
-}
-
-/** What checks of payloads found. */
-interface Checked {
-  faults: Fault[];
-  /** The callbacks that events skip; undefined, as nearly always: none. */
-  skipped: Map<NewEvent, readonly SkippedCallback[]> | undefined;
-  misspelled: Misspelled[];
-}
-
-/** Stops at the maximum of reported faults, since finding each one costs time, unless they are only warnings. */
-function checkEvents(
-  { isLenient, declared: ofApp }: AppRules,
-  events: readonly NewEvent[],
-  { contract, checked }: { contract: Contract; checked: Checked },
-): Checked {
-  const { faults, misspelled } = checked;
-  const declared = ofApp?.contract === contract ? ofApp : undefined;
-  const work = { left: bounds.requestStepsMax };
-  for (const event of events) {
-    const isFull = faults.length >= bounds.faultsMax;
-    if ((isFull && !isLenient) || misspelled.length >= bounds.faultsMax) break;
-    const { name, value, at } = event;
-    const meant = declared?.meantBy(name);
-    if (meant !== undefined) misspelled.push({ name, at, meant });
-    const schema = declared?.schemaOf(name);
-    if (schema !== undefined) {
-      const wrong = checkWithin(schema, value, work);
-      if (!isFull) faults.push(...wrong.map((fault) => toFaultOfType(fault, event)));
-      continue;
-    }
-    const found = checkPayload(contract, name, value, work);
-    for (const fault of isFull ? [] : found.faults) faults.push(toFault(fault, at));
-    if (found.skipped.length > 0) {
-      checked.skipped ??= new Map();
-      checked.skipped.set(event, found.skipped);
-    }
-  }
-  faults.splice(bounds.faultsMax);
-  return checked;
-}
-
-function toFault({ field, message, callback, operation }: PayloadFault, at: string): Fault {
-  const of = operation === undefined ? '' : ` of ${operation}`;
-  return { field: `${at}/payload${field}`, message: `${message} (callback "${callback}"${of})` };
-}
-
-function toFaultOfType({ field, message }: Fault, { name, at }: NewEvent): Fault {
-  return { field: `${at}/payload${field}`, message: `${message} (event type "${name}")` };
-}
-
-/** The single contract that all the events belong to. */
-function contractOf(
-  { contracts, types }: PublishRules,
-  events: readonly NewEvent[],
-  title: string | undefined,
-): Contract | Problem {
-  const builtIn = types?.contract;
-  let found: Contract | undefined;
-  for (const { name, subject, customer, at } of events) {
-    const fault = faultOfName(name);
-    if (fault !== undefined) return refusedEvent(name, `it ${fault}`, { at, fault });
-    if (subject !== undefined && !isSubject(subject)) {
-      const wrong = { at, field: 'subject', fault: subjectFault };
-      return refusedEvent(name, `its subject ${subjectFault}`, wrong);
-    }
-    if (customer !== undefined && !isCustomer(customer)) {
-      const wrong = { at, field: 'customer', fault: customerFault };
-      return refusedEvent(name, `its customer ${customerFault}`, wrong);
-    }
-    const choice = chooseContract(contracts, { event: name, title, builtIn });
-    if (choice.kind === 'none') {
-      return refusedEvent(name, choice.reason, { at, fault: choice.reason });
-    }
-    if (found !== undefined && found !== choice.contract) {
-      const reason =
-        `it belongs to contract "${choice.contract.title}", earlier events of the batch to ` +
-        `"${found.title}"`;
-      const expected = `${reason}; publish them in batches of their own`;
-      return refusedEvent(name, expected, { at, fault: expected });
-    }
-    found = choice.contract;
-  }
-  return found ?? refusedEvent('', 'there is no such event', { at: 'body#', fault: 'is missing' });
-}
-
-function refusedEvent(
-  name: string,
-  reason: string,
-  { at, field = 'event', fault }: { at: string; field?: string; fault: string },
-): Problem {
-  return new Problem('invalid_request', `Cannot publish event "${name}": ${reason}`, {
-    faults: [{ field: `${at}/${field}`, message: fault }],
-  });
-}
-
-function faultOfName(name: string): string | undefined {
-  if (!isEventName(name)) return nameFault;
-  if (!name.startsWith(ownPrefix)) return undefined;
-  return `starts with "${ownPrefix}", which is reserved for Ringback’s own events`;
 }
 
 function audienceOf({ subscriberId, isForAll = false }: PublishCall): Audience {

@@ -10,7 +10,8 @@ import type { InboxEntry, NewEvent } from '../../store/port/delivery-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { AppQuotas } from '../admission/quotas.ts';
 import type { Changes } from '../live/changes.ts';
-import { validateEvents, largeFault, rulesFor, type PublishRules } from './publish.ts';
+import { largeFault, rulesFor } from './publish.ts';
+import { validateEvents, type PublishRules } from './validate-events.ts';
 
 export interface SqlInboxDeps {
   world: Pick<World, 'sleep'>;

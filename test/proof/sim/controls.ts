@@ -120,7 +120,7 @@ const breaks: readonly Break[] = [
   {
     name: 're-serialise-payload',
     file: 'src/engine/publish/publish.ts',
-    find: 'return { id: context.newId(), name, subject, payload, skipped };',
+    find: 'return { id: context.newId(), name, subject, customer, payload, skipped };',
     replace:
       'const value: unknown = JSON.parse(Buffer.from(payload).toString());' +
       ' return { id: context.newId(), name, subject, payload: Buffer.from(JSON.stringify(value)) };',
@@ -129,7 +129,7 @@ const breaks: readonly Break[] = [
   {
     name: 'forget-the-key',
     file: 'src/engine/publish/publish.ts',
-    find: '    idempotency: call.idempotency && idempotencyOf(call.idempotency),',
+    find: '    idempotency: call.idempotency && idempotencyOf(call.idempotency, app),',
     replace: '    idempotency: undefined,',
     breaks: ['I13'],
   },
@@ -257,7 +257,7 @@ const breaks: readonly Break[] = [
   {
     name: 'register-repeated-exchanges',
     file: 'src/engine/subscribe/exchange.ts',
-    find: '    idempotency: idempotency && idempotencyOf(idempotency),',
+    find: '    idempotency: idempotency && idempotencyOf(idempotency, call.app),',
     replace: '    idempotency: (void idempotencyOf, idempotency && undefined),',
     breaks: ['I19'],
   },

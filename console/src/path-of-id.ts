@@ -1,5 +1,5 @@
-// Maps what is searched for to the page that shows it: an ID, or a subject. Of an ID only the prefix is checked; the
-// page reports an unknown one.
+// Maps what is searched for to the page that shows it: an ID, or the name of a subject or a customer. Of an ID only the
+// prefix is checked; the page reports an unknown one.
 import { withQuery } from './api.ts';
 
 const pages: Readonly<Record<string, { page: string; parameter: string }>> = {
@@ -10,21 +10,22 @@ const pages: Readonly<Record<string, { page: string; parameter: string }>> = {
   rbk: { page: '/console/keys', parameter: 'key' },
 };
 
-/** The path for an ID or a subject; undefined if the text cannot be one. */
+/** The path for an ID, a subject or a customer; undefined if the text cannot be one. */
 export function pathOfSearch(text: string): string | undefined {
-  const subject = text.trim();
-  const isSubject =
-    subject !== '' && !isSecret(subject) && Array.from(subject).length <= subjectCharsMax;
-  return pathOfId(text) ?? (isSubject ? subjectHref(subject) : undefined);
+  const name = text.trim();
+  const isName = name !== '' && !isSecret(name) && Array.from(name).length <= subjectCharsMax;
+  return pathOfId(text) ?? (isName ? searchHref(name) : undefined);
 }
 
 export const searchPath = '/console/search';
 
-export function subjectHref(subject: string): string {
-  return withQuery(searchPath, { subject });
+/** Everything with this subject, and everything of this customer. */
+export function searchHref(text: string): string {
+  return withQuery(searchPath, { text });
 }
 
-const subjectCharsMax = 256;
+export const subjectCharsMax = 256;
+export const customerCharsMax = 128;
 
 /** A pasted secret must not end up in the address bar. */
 function isSecret(text: string): boolean {

@@ -132,6 +132,34 @@ describe('the page of replays', () => {
     });
   });
 
+  it('replays what one customer missed', async () => {
+    on.receiver.script = () => 500;
+    const body = { callbackUrl: on.receiver.url, 'x-ringback': { customer: 'cus_1' } };
+    await on.service.call({ method: 'POST', path: '/subscribe', body });
+    const event = { event: 'order.missed', customer: 'cus_1', payload: { message: 'hello' } };
+    await on.service.call({ method: 'POST', path: '/events', body: event });
+    await until(
+      async () => on.service.call({ path: '/deliveries?state=dead&customer=cus_1' }),
+      ({ json }) => (json['items'] as unknown[]).length === 1,
+    );
+    await on.visit(async (page) => {
+      on.receiver.script = () => 200;
+      const came = on.receiver.requests.length;
+      await page.goto('/console/replays?new=1');
+      await form(page).getByLabel('Customer').fill('cus_1');
+      await page.keyboard.press('Tab');
+      await press(form(page), 'Count deliveries');
+      await press(form(page), 'Replay 1 delivery');
+      await drawer(page).getByText('Done', { exact: true }).first().waitFor();
+      await on.receiver.waitFor(came + 1);
+      await drawer(page).getByText('cus_1', { exact: true }).waitFor();
+      await drawer(page).getByRole('link', { name: 'New replay like this' }).click();
+      assert.equal(await form(page).getByLabel('Customer').inputValue(), 'cus_1');
+      await page.keyboard.press('Escape');
+      await page.getByRole('row', { name: /Dead deliveries to cus_1 Done/u }).waitFor();
+    });
+  });
+
   it('shows errors at their field', async () => {
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 404 .*\/replays\)$/);

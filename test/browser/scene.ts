@@ -97,6 +97,7 @@ async function playHour({ stage, world, securePort, closedPort }: Set): Promise<
       inProgressUrl: at('audit', '/exports/running'),
       failedUrl: at('audit', '/exports/failed'),
       successUrl: at('audit', '/exports/done'),
+      'x-ringback': { customer: exporting },
     },
   });
   await subscribe(service, {
@@ -167,13 +168,20 @@ async function publishMinute({ service }: Stage, minute: number): Promise<void> 
   );
 }
 
+interface SceneEvent {
+  event: string;
+  subject?: string;
+  customer?: string;
+  payload: object;
+}
+
+/** A customer whose exports call back. */
+const exporting = 'cus_nordwind_audit';
+
 /** A wave of events, with some rare ones. */
-function eventsOf(minute: number): { event: string; subject?: string; payload: object }[] {
+function eventsOf(minute: number): SceneEvent[] {
   const count = Math.round(5 + 4 * Math.sin(minute / 9) + (minute % 4));
-  const events: { event: string; subject?: string; payload: object }[] = Array.from(
-    { length: count },
-    (_, at) => orderEvent(minute * 10 + at),
-  );
+  const events = Array.from({ length: count }, (_, at) => orderEvent(minute * 10 + at));
   if (minute % 5 === 0) events.push(eventOf('product.updated', { sku: `NW-${4000 + minute}` }));
   if (minute % 7 === 3) events.push(eventOf('customer.created', { customerId: 8_100 + minute }));
   if (minute % 11 === 5) events.push(eventOf('order.cancelled', { orderId: 10_400 + minute }));
@@ -182,23 +190,20 @@ function eventsOf(minute: number): { event: string; subject?: string; payload: o
   return events;
 }
 
-function orderEvent(number: number): { event: string; payload: object } {
+function orderEvent(number: number): SceneEvent {
   const names = ['order.created', 'order.paid', 'invoice.paid', 'order.created', 'order.shipped'];
   const orderId = 10_000 + number;
   const total = `${19 + (number % 83)}.90`;
   return eventOf(names[number % names.length] ?? '', { orderId, total, currency: 'EUR' });
 }
 
-/** About the export: its subject. */
-function exportEvent(
-  name: string,
-  minute: number,
-): { event: string; subject: string; payload: object } {
+/** About the export, which is its subject, and to the customer who asked for it. */
+function exportEvent(name: string, minute: number): SceneEvent {
   const exportId = `exp_${minute}`;
-  return { ...eventOf(name, { exportId }), subject: exportId };
+  return { ...eventOf(name, { exportId }), subject: exportId, customer: exporting };
 }
 
-function eventOf(event: string, more: object): { event: string; payload: object } {
+function eventOf(event: string, more: object): SceneEvent {
   return { event, payload: { message: event.replace('.', ' '), ...more } };
 }
 

@@ -340,6 +340,77 @@ describe('the page of subscriptions', () => {
     });
   });
 
+  it('belongs to a customer, who is chosen, filtered by, found and changed', async () => {
+    await subscribe('nobody');
+    await on.visit(async (page) => {
+      await page.goto('/console/subscriptions?url=nobody');
+      await page.getByRole('columnheader', { name: 'URL' }).waitFor();
+      const column = page.getByRole('columnheader', { name: 'Customer' });
+      assert.equal(await column.count(), 0, 'no column without any customer');
+      await page.goto('/console/subscriptions?new=1');
+      await page.getByLabel('Callback URL').fill(`${on.receiver.url}/whose`);
+      await page.getByLabel('Customer', { exact: true }).last().fill(' cus_1 ');
+      await page.keyboard.press('Enter');
+      const done = page.getByRole('dialog', { name: 'Subscription created' });
+      await press(done, 'Done');
+      const row = page.getByRole('row', { name: /\/whose/ });
+      await row.getByRole('cell', { name: 'cus_1', exact: true }).waitFor();
+      const filter = page.getByRole('search', { name: 'Filter subscriptions' });
+      await filter.getByLabel('Customer').fill('cus_1');
+      await page.keyboard.press('Enter');
+      await shows(page, 'Matching subscriptions');
+      await page.getByRole('row', { name: /\/nobody/ }).waitFor({ state: 'detached' });
+      await row.waitFor();
+
+      await page.goto('/console/events?publish=1&name=order.created');
+      const form = page.getByRole('dialog', { name: 'Publish an event' });
+      await form.getByLabel('Only for customer').fill('cus_1');
+      await press(form, 'Publish');
+      await shows(form, '1 delivered');
+      await newCallbacks(1);
+      await page.goto('/console/deliveries?customer=cus_1');
+      await page.getByRole('cell', { name: 'cus_1', exact: true }).waitFor();
+      assert.equal(await page.getByRole('row').count(), 2);
+      await page.goto('/console/events?customer=cus_1');
+      await page.getByRole('cell', { name: 'cus_1', exact: true }).waitFor();
+
+      await page.keyboard.press('/');
+      await page.keyboard.type('cus_1');
+      await page.keyboard.press('Enter');
+      const part = (name: string): Locator => page.getByRole('region', { name });
+      await shows(part('Subscriptions of this customer'), /\/whose/);
+      await shows(part('Events to this customer'), 'order.created');
+      await shows(part('Deliveries to this customer'), 'Delivered');
+      assert.equal(await part('with this subject').count(), 0);
+      await part('Deliveries to this customer').getByRole('link', { name: 'order.' }).click();
+      const delivery = page.getByRole('dialog', { name: 'Delivery' });
+      await delivery.getByRole('tab', { name: 'Event' }).click();
+      await delivery.getByRole('link', { name: 'subscriptions' }).click();
+      await page.getByRole('link', { name: /\/whose/ }).click();
+      await shows(drawer(page), 'cus_1');
+      await press(drawer(page), 'Change settings');
+      const settings = page.getByRole('dialog', { name: 'Change settings' });
+      await settings.getByLabel('Customer').fill('cus_2');
+      await press(settings, 'Save');
+      await drawer(page).getByRole('link', { name: 'everything' }).click();
+      await shows(part('Subscriptions of this customer'), /\/whose/);
+      await shows(
+        part('Events to this customer'),
+        'No event was published to this customer alone.',
+      );
+      await part('Subscriptions of this customer')
+        .getByRole('link', { name: /\/whose/ })
+        .click();
+      await press(drawer(page), 'Change settings');
+      await settings.getByLabel('Customer').fill('');
+      await press(settings, 'Save');
+      await settings.waitFor({ state: 'detached' });
+      await drawer(page).getByText('cus_2').waitFor({ state: 'detached' });
+      await page.goto('/console/search?text=cus_2');
+      await shows(page, 'Nothing found');
+    });
+  });
+
   it('offers a read-only key no actions that it may not perform', async () => {
     const id = await subscribe('read-only');
     const body = { name: 'reader', scopes: ['read'] };

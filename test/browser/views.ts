@@ -72,7 +72,7 @@ export const views: readonly View[] = [
   },
   {
     name: 'search',
-    path: () => '/console/search?subject=exp_56',
+    path: () => '/console/search?text=exp_56',
     text: /deliver(?:y|ies) in total/,
   },
   { name: 'replays', path: () => '/console/replays', text: /replays (?:loaded|in total)/ },

@@ -239,9 +239,13 @@ webhooks:
     ]);
   });
 
-  it('explains final callbacks, subjects and expiries of the document, and replacing', async () => {
+  it('explains final callbacks, subjects, customers and expiries of the document, and replacing', async () => {
     await using folder = await newFolder();
-    const extensions = "x-ringback-subject: '$request.body#/url'\n      x-ringback-expires: P7D";
+    const extensions = [
+      "x-ringback-subject: '$request.body#/url'",
+      "x-ringback-customer: 'shop {$request.body#/url}'",
+      'x-ringback-expires: P7D',
+    ].join('\n      ');
     const jobs = good
       .replace('post:\n', 'put:\n')
       .replace('callbacks:', `${extensions}\n      callbacks:`)
@@ -252,7 +256,7 @@ webhooks:
       const { code, out, err } = await check(folder, documents, ...flags);
       assert.deepEqual([code, err], [0, '']);
       const found = out.replaceAll(/\n {10,}(?=\S)/gu, ' ').split('\n');
-      return found.filter((line) => /^ +(?:subject|ended by|orderPaid  POST)/u.test(line));
+      return found.filter((line) => /^ +(?:subject|customer|ended by|orderPaid  POST)/u.test(line));
     };
     const ends =
       'callback orderPaid, once it is delivered or dead; a later PUT to the same URL; ' +
@@ -261,6 +265,7 @@ webhooks:
     const sent = 'POST to the URL in the request body at /url + /paid, matches orderPaid';
     const expected = (prefix: string): string[] => [
       '    subject      the request body at /url',
+      '    customer     "shop " + the request body at /url',
       `    ended by     ${ends} ${prefix}/subscriptions/{id}`,
       `      orderPaid  ${sent}; ${final}`,
     ];
@@ -270,6 +275,10 @@ webhooks:
       await rows(...upstream, '--manage-prefix', '/hooks-api'),
       expected('/hooks-api'),
     );
+    const report = await check(folder, documents, '--json');
+    const [{ subscribes }] = JSON.parse(report.out) as [{ subscribes: unknown }];
+    const customer = '"shop " + the request body at /url';
+    assert.partialDeepStrictEqual(subscribes, [{ customer }]);
     const { out } = await check(folder, documents, ...upstream);
     assert.match(out, /use Ringback’s own DELETE \/ringback\/subscriptions\/\{id\}\./);
   });

@@ -205,6 +205,32 @@ describe('ringback subscriptions, with some', () => {
     assert.match(err, /^Cannot confirm sub_\w+: it has ended/);
   });
 
+  it('belongs to a customer, by whom everything is listed and sent again', async () => {
+    const event = ['--event', 'customer.event'];
+    const id = await subscribe(receiver.url, ...event, '--customer', 'cus_1');
+    await subscribe(receiver.url, ...event, '--customer', 'cus_2');
+    await subscribe(receiver.url, ...event);
+    const of = ['--customer', 'cus_1'];
+    const listed = await commanded.run(['subscriptions', ...of], { columns: 140 });
+    assert.match(listed.out, /CUSTOMER.*\nsub_.+ cus_1 .*\n$/);
+    assert.equal(listed.out.split('sub_').length, 2);
+    const shown = await commanded.run(['subscriptions', id]);
+    assert.match(shown.out, /\ncustomer +cus_1\n/);
+    const publish = ['publish', 'customer.event', '--message', 'x', '--wait'];
+    const { eventId } = await commanded.json([...publish, ...of]);
+    await commanded.json(publish);
+    const events = await commanded.json(['events', ...of]);
+    assert.partialDeepStrictEqual(events['items'], [{ id: eventId, customer: 'cus_1' }]);
+    const { items } = await commanded.json(['deliveries', ...of]);
+    const reached = (items as { subscriberId: string }[]).map(({ subscriberId }) => subscriberId);
+    assert.deepEqual(reached, [id, id]);
+    const again = ['replay', '--state', 'delivered', '--event', 'customer.event', ...of];
+    const { out } = await commanded.run([...again, '--dry-run']);
+    assert.match(out, /^2 deliveries would be sent again \(.+, of customer cus_1\)/);
+    const done = await commanded.json([...again, '--yes']);
+    assert.deepEqual([done['state'], done['replayed']], ['done', 2]);
+  });
+
   it('answers mistakes with what was expected', async () => {
     const sub = `sub_${'0'.repeat(26)}`;
     const mistakes: [string[], number, RegExp][] = [

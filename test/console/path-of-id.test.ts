@@ -33,10 +33,10 @@ describe('pathOfId', () => {
 });
 
 describe('pathOfSearch', () => {
-  it('takes everything else for a subject', () => {
+  it('takes everything else for the name of a subject or a customer', () => {
     assert.equal(pathOfSearch(' evt_01a '), '/console/events?eventId=evt_01a');
-    assert.equal(pathOfSearch(' job_17 '), '/console/search?subject=job_17');
-    assert.equal(pathOfSearch('a b&c'), '/console/search?subject=a+b%26c');
+    assert.equal(pathOfSearch(' job_17 '), '/console/search?text=job_17');
+    assert.equal(pathOfSearch('a b&c'), '/console/search?text=a+b%26c');
   });
   it('is undefined for nothing, for secrets, and for texts that are too long', () => {
     for (const text of ['', '  ', 'whsec_abc', 'whsk_abc', 'rbk_', 'x'.repeat(257)]) {

@@ -93,8 +93,11 @@ describe('the form values of a replay', () => {
   });
 
   it('can be made from a replay, until now', () => {
-    const filter = { state: 'dead', event: 'a', until: '2026-11-02T10:00:00Z' } as const;
-    assert.deepEqual(paramsFor(filter, 7), { new: '1', state: 'dead', event: 'a', rate: '7' });
+    const kept = { state: 'dead', event: 'a', subject: 'job_17', customer: 'cus_1' } as const;
+    const params = paramsFor({ ...kept, until: '2026-11-02T10:00:00Z' }, 7);
+    assert.deepEqual(params, { new: '1', ...kept, rate: '7' });
+    const values = valuesIn(new URLSearchParams(params));
+    assert.deepEqual(requestOf(values), { filter: kept, ratePerSecond: 7 });
   });
 });
 

@@ -19,6 +19,7 @@ const chosen: Pick<Subscription, 'callbacks' | 'ordered'> & Partial<Subscription
     { ...callback, position: 2, events: ['*'] },
   ],
   description: 'Orders',
+  customer: 'cus_1',
   filter: { '/country': ['DE', 'AT'], '/paid': [true] },
   retry: [],
   timeout: '5s',
@@ -44,12 +45,14 @@ describe('changesOf', () => {
     const emptied = { description: ' ', filter: '', retry: '', timeout: '', rateLimit: '' };
     const nulls = { description: null, filter: null, retry: null, timeout: null, rateLimit: null };
     assert.deepEqual(sent({ ...emptied, expiresAt: '' }), { ...nulls, expiresAt: null });
+    assert.deepEqual(sent({ customer: '' }), { customer: null });
     assert.deepEqual(sent({ ordered: false }), { ordered: false });
     assert.deepEqual(sent({ retry: ' , ' }), { retry: null });
   });
 
   it('sends only changed fields, in the format of the service', () => {
     assert.deepEqual(sent({ rateLimit: '5', concurrency: '4' }), { rateLimit: 5, concurrency: 4 });
+    assert.deepEqual(sent({ customer: ' cus_2 ' }), { customer: 'cus_2' });
     assert.deepEqual(sent({ retry: '5s, 5m 2h' }), { retry: ['5s', '5m', '2h'] });
     assert.deepEqual(sent({ expiresAt: '2031-01-31T12:00' }), {
       expiresAt: new Date(2031, 0, 31, 12).toISOString(),

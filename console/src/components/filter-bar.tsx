@@ -52,6 +52,19 @@ export function SubjectField({ value }: { readonly value: string | undefined }):
   );
 }
 
+export function CustomerField({ value }: { readonly value: string | undefined }): JSX.Element {
+  return (
+    <TextField
+      label="Customer"
+      value={value ?? ''}
+      placeholder="cus_1"
+      isMono
+      maxLength={128}
+      onChange={(customer) => setParams({ customer: customer.trim() })}
+    />
+  );
+}
+
 /** Publish time: from inclusive, until exclusive. */
 export function TimeFilters({
   from,

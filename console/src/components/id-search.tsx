@@ -1,4 +1,4 @@
-// Opens any item by its ID, whose prefix determines the page, or everything with a subject.
+// Opens any item by its ID, whose prefix determines the page, or everything with a subject or of a customer.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
@@ -12,7 +12,7 @@ export function IdSearch(): JSX.Element {
   const text = useSignal('');
   const isWrong = useSignal(false);
   useShortcuts([
-    { keys: '/', does: 'Find an ID or a subject', run: () => input.current?.select() },
+    { keys: '/', does: 'Find an ID, a subject or a customer', run: () => input.current?.select() },
   ]);
   const find = (event: Event): void => {
     event.preventDefault();
@@ -29,8 +29,8 @@ export function IdSearch(): JSX.Element {
       <input
         ref={input}
         type="search"
-        aria-label="Find an ID or a subject"
-        placeholder="Find an ID or subject"
+        aria-label="Find an ID, a subject or a customer"
+        placeholder="ID, subject or customer"
         autocomplete="off"
         spellcheck={false}
         value={text.value}
@@ -47,7 +47,8 @@ export function IdSearch(): JSX.Element {
       <kbd>/</kbd>
       {isWrong.value ? (
         <p id="id-search-error" class="id-search-error" role="alert">
-          Expected an ID, which starts with dlv_, evt_, sub_, att_, rpl_ or rbk_, or a subject.
+          Expected an ID, which starts with dlv_, evt_, sub_, att_, rpl_ or rbk_, or a subject or
+          customer.
         </p>
       ) : null}
     </form>

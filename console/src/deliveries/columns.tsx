@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { shownState, StateBadge } from '../components/badge.tsx';
 import { deliveryHref } from '../components/delivery-list.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
-import { subjectColumn } from '../components/subject.tsx';
+import { namedColumns } from '../components/subject-customer.tsx';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { count } from '../format.ts';
@@ -11,9 +11,9 @@ import { outcomeLabel } from '../outcome-label.ts';
 import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import { NextAttempt } from './next-attempt.tsx';
 
-/** With the subject, if any of the items has one. */
+/** With subject and customer, if any of the items has one. */
 export function deliveryColumns(items: readonly Delivery[]): readonly Column<Delivery>[] {
-  return [...leading, ...subjectColumn(items), ...trailing];
+  return [...leading, ...namedColumns(items), ...trailing];
 }
 
 const leading: readonly Column<Delivery>[] = [

@@ -5,7 +5,7 @@ import { shownState, StateBadge } from '../components/badge.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Tabs } from '../components/tabs.tsx';
-import { subjectHref } from '../path-of-id.ts';
+import { searchHref } from '../path-of-id.ts';
 import { Time } from '../components/time.tsx';
 import { memberText } from '../json-text.ts';
 import { useLoad, type Load } from '../load.ts';
@@ -85,7 +85,7 @@ export function DeliveryDetail({
 }
 
 function Head({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
-  const { event, subject, callback, createdAt, state, nextAttemptAt } = delivery;
+  const { event, subject, customer, callback, createdAt, state, nextAttemptAt } = delivery;
   return (
     <div class="detail-head">
       <p class="cluster">
@@ -95,11 +95,8 @@ function Head({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
         <strong>
           <UntrustedText text={event} />
         </strong>
-        {subject === undefined ? null : (
-          <a href={subjectHref(subject)}>
-            <UntrustedText text={subject} mono />
-          </a>
-        )}
+        {subject === undefined ? null : <SearchLink text={subject} />}
+        {customer === undefined ? null : <SearchLink text={customer} />}
         <span class="soft">
           <Time at={createdAt} />
           {state === 'due' && nextAttemptAt !== undefined ? (
@@ -114,6 +111,14 @@ function Head({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
         <span class="mono soft">{callback.method}</span> <UntrustedText text={callback.url} mono />
       </p>
     </div>
+  );
+}
+
+function SearchLink({ text }: { readonly text: string }): JSX.Element {
+  return (
+    <a href={searchHref(text)}>
+      <UntrustedText text={text} mono />
+    </a>
   );
 }
 

@@ -6,7 +6,7 @@ import { DeliveryList } from '../components/delivery-list.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
 import { Id, UntrustedText } from '../components/untrusted-text.tsx';
 import { DrawerSection, Facts } from '../components/drawer-section.tsx';
-import { SubjectFact } from '../components/subject.tsx';
+import { NamedFacts } from '../components/subject-customer.tsx';
 import { Time } from '../components/time.tsx';
 import { useRelatedDeliveries } from '../related-deliveries.ts';
 import { limits } from '../limits.ts';
@@ -20,7 +20,7 @@ export function EventTab({
   readonly delivery: Delivery;
   readonly payload: Load<string>;
 }): JSX.Element {
-  const { event, subject, eventId, createdAt } = delivery;
+  const { event, subject, customer, eventId, createdAt } = delivery;
   return (
     <>
       <p>
@@ -34,9 +34,9 @@ export function EventTab({
           published <Time at={createdAt} />
         </span>
       </p>
-      {subject === undefined ? null : (
+      {subject === undefined && customer === undefined ? null : (
         <Facts>
-          <SubjectFact subject={subject} />
+          <NamedFacts subject={subject} customer={customer} />
         </Facts>
       )}
       <DrawerSection title="Payload">

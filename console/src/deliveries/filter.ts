@@ -6,6 +6,7 @@ export const filterNames = [
   'state',
   'event',
   'subject',
+  'customer',
   'eventId',
   'subscriberId',
   'status',
@@ -31,6 +32,7 @@ export const noFilter: Readonly<Record<FilterName, undefined>> = {
   state: undefined,
   event: undefined,
   subject: undefined,
+  customer: undefined,
   eventId: undefined,
   subscriberId: undefined,
   status: undefined,
@@ -44,10 +46,11 @@ export const noFilter: Readonly<Record<FilterName, undefined>> = {
  * service.
  */
 export function matches(delivery: Delivery, filter: DeliveryFilter): boolean {
-  const { state, event, subject, eventId, subscriberId, status, error } = filter;
+  const { state, event, subject, customer, eventId, subscriberId, status, error } = filter;
   if (state !== undefined && !matchesState(delivery, state)) return false;
   if (event !== undefined && !matchesPattern(event, delivery.event)) return false;
   if (subject !== undefined && delivery.subject !== subject) return false;
+  if (customer !== undefined && delivery.customer !== customer) return false;
   if (eventId !== undefined && delivery.eventId !== eventId) return false;
   if (subscriberId !== undefined && delivery.subscriberId !== subscriberId) return false;
   if (status !== undefined && !matchesStatus(delivery.status, status)) return false;

@@ -5,7 +5,12 @@ import { useEffect } from 'preact/hooks';
 import { get } from '../api.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Select, SuggestField, TextField } from '../components/field.tsx';
-import { ClearFilters, SubjectField, TimeFilters } from '../components/filter-bar.tsx';
+import {
+  ClearFilters,
+  CustomerField,
+  SubjectField,
+  TimeFilters,
+} from '../components/filter-bar.tsx';
 import { eventError } from '../event-name.ts';
 import { isFiltered } from '../is-filtered.ts';
 import { useLoad } from '../load.ts';
@@ -59,6 +64,7 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
       </p>
       <div class={isFolded.value ? 'filters-more folded' : 'filters-more'}>
         <SubjectField value={filter.subject} />
+        <CustomerField value={filter.customer} />
         <TextField
           label="Subscription"
           value={filter.subscriberId ?? ''}
@@ -86,8 +92,8 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
 
 /** On a phone these are behind a button, unless one of them is set. */
 function hasMore(filter: DeliveryFilter): boolean {
-  const { subject, subscriberId, status, error, from, until } = filter;
-  return [subject, subscriberId, status, error, from, until].some((one) => one !== undefined);
+  const { state: _state, event: _event, eventId: _eventId, ...more } = filter;
+  return isFiltered(more);
 }
 
 function ResultField({ filter }: { filter: DeliveryFilter }): JSX.Element {
@@ -100,7 +106,7 @@ function ResultField({ filter }: { filter: DeliveryFilter }): JSX.Element {
     <SuggestField
       label="Status or error"
       value={shown}
-      placeholder="5xx, timeout"
+      placeholder="5xx"
       maxLength={32}
       options={resultSuggestions}
       error={error.value}

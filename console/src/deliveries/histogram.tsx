@@ -9,6 +9,7 @@ import { Section } from '../components/page.tsx';
 import { chosenRange, RangeLinks, rangeLabel } from '../components/range-links.tsx';
 import { rangeText, StackedBars } from '../components/stacked-bars.tsx';
 import { dateTime } from '../format.ts';
+import { isFiltered } from '../is-filtered.ts';
 import { limits } from '../limits.ts';
 import { endMs, hasActivity, withFrame } from '../live-stats.ts';
 import { useLoad, type Load } from '../load.ts';
@@ -108,6 +109,6 @@ function chosenTime({ from, until }: DeliveryFilter): string {
 }
 
 function hasOtherFilters(filter: DeliveryFilter): boolean {
-  const { state, event, subject, eventId, status, error } = filter;
-  return [state, event, subject, eventId, status, error].some((one) => one !== undefined);
+  const { subscriberId: _subscriberId, from: _from, until: _until, ...others } = filter;
+  return isFiltered(others);
 }

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { withQuery } from '../api.ts';
 import { StateBadge } from '../components/badge.tsx';
 import { Id, UntrustedText } from '../components/untrusted-text.tsx';
-import { subjectColumn } from '../components/subject.tsx';
+import { namedColumns } from '../components/subject-customer.tsx';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { countStates } from '../count-states.ts';
@@ -33,7 +33,7 @@ export function eventColumns(
         </a>
       ),
     },
-    ...subjectColumn(items),
+    ...namedColumns(items),
     { name: 'id', title: 'ID', cell: ({ id }) => <Id id={id} /> },
     {
       name: 'deliveries',

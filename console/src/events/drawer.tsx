@@ -9,7 +9,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { Notice } from '../components/notice.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
-import { SubjectFact } from '../components/subject.tsx';
+import { NamedFacts } from '../components/subject-customer.tsx';
 import { Time } from '../components/time.tsx';
 import { SkippedCallbacks } from './skipped-callbacks.tsx';
 import { memberText } from '../json-text.ts';
@@ -41,7 +41,7 @@ async function readEvent(id: string, signal: AbortSignal): Promise<WithPayload> 
 }
 
 function Shown({ event }: { event: WithPayload }): JSX.Element {
-  const { id, event: name, subject, deliveries, createdAt, rejected, payload } = event;
+  const { id, event: name, deliveries, createdAt, rejected, payload } = event;
   return (
     <>
       <Facts>
@@ -49,7 +49,7 @@ function Shown({ event }: { event: WithPayload }): JSX.Element {
           <UntrustedText text={name} mono />
         </Fact>
         <IdFact id={id} />
-        {subject === undefined ? null : <SubjectFact subject={subject} />}
+        <NamedFacts {...event} />
         <Fact name="Published">
           <Time at={createdAt} />
         </Fact>

@@ -1,13 +1,14 @@
 // The filters of the events list.
 import type { JSX } from 'preact';
 import { TextField } from '../components/field.tsx';
-import { FilterBar, SubjectField, TimeFilters } from '../components/filter-bar.tsx';
+import { CustomerField, FilterBar, SubjectField, TimeFilters } from '../components/filter-bar.tsx';
 import { eventError } from '../event-name.ts';
 import { param, setParams } from '../router.ts';
 
 export type EventFilter = {
   readonly event: string | undefined;
   readonly subject: string | undefined;
+  readonly customer: string | undefined;
   readonly from: string | undefined;
   readonly until: string | undefined;
 };
@@ -16,6 +17,7 @@ export type EventFilter = {
 export const noFilter = {
   event: undefined,
   subject: undefined,
+  customer: undefined,
   from: undefined,
   until: undefined,
 } as const;
@@ -24,6 +26,7 @@ export function readFilter(): EventFilter {
   return {
     event: param('event'),
     subject: param('subject'),
+    customer: param('customer'),
     from: param('from'),
     until: param('until'),
   };
@@ -48,6 +51,7 @@ export function EventFilters({
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <SubjectField value={filter.subject} />
+      <CustomerField value={filter.customer} />
       <TextField
         label="Event ID"
         value={param('eventId') ?? ''}

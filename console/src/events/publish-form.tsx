@@ -12,7 +12,7 @@ import type { FieldError } from '../field-error.ts';
 import { messageFor } from '../subscriptions/problem-message.ts';
 import { contractsOf, namesOf, schemasOf } from './event-types.ts';
 import { PayloadField } from './payload-field.tsx';
-import { usePublishing, type Sent } from './publishing.ts';
+import { usePublishing, type Publishing, type Sent } from './publishing.ts';
 import { SchemaView } from './schema-view.tsx';
 
 export function PublishForm({
@@ -25,7 +25,7 @@ export function PublishForm({
   readonly onSent: (sent: Sent) => void;
 }): JSX.Element {
   const { draft, set, act, fitting, payload, isValid } = usePublishing(types, onSent);
-  const { event, to, contract } = draft;
+  const { event, contract } = draft;
   const submit = (submitted: Event): void => {
     submitted.preventDefault();
     if (isValid) act.run();
@@ -46,15 +46,7 @@ export function PublishForm({
         error={fieldError(act.problem, 'body#/event', eventSentence)}
         onInput={(value) => set({ event: value })}
       />
-      <TextField
-        label="Only for subscription"
-        value={to}
-        isMono
-        maxLength={64}
-        placeholder="sub_… (optional)"
-        error={fieldError(act.problem, 'body#/subscriberId', messageFor)}
-        onInput={(value) => set({ to: value })}
-      />
+      <AudienceFields draft={draft} set={set} problem={act.problem} />
       {contracts.length < 2 ? null : (
         <Select
           label="Contract"
@@ -79,6 +71,45 @@ export function PublishForm({
         </Button>
       </div>
     </form>
+  );
+}
+
+/** Who receives the event, of those that match its name. */
+function AudienceFields({
+  draft: { to, subject, customer },
+  set,
+  problem,
+}: Pick<Publishing, 'draft' | 'set'> & { readonly problem: ApiProblem | undefined }): JSX.Element {
+  return (
+    <>
+      <TextField
+        label="Only for subscription"
+        value={to}
+        isMono
+        maxLength={64}
+        placeholder="sub_… (optional)"
+        error={fieldError(problem, 'body#/subscriberId', messageFor)}
+        onInput={(value) => set({ to: value })}
+      />
+      <TextField
+        label="Subject"
+        value={subject}
+        isMono
+        maxLength={256}
+        placeholder="job_17 (optional)"
+        error={fieldError(problem, 'body#/subject', messageFor)}
+        onInput={(value) => set({ subject: value })}
+      />
+      <TextField
+        label="Only for customer"
+        value={customer}
+        isMono
+        maxLength={128}
+        placeholder="cus_1 (optional)"
+        error={fieldError(problem, 'body#/customer', messageFor)}
+        onInput={(value) => set({ customer: value })}
+      />
+    </>
   );
 }
 
@@ -110,7 +141,8 @@ const payloadField = 'body#/payload';
 /** Problems that belong to no field of the form. */
 function Rest({ problem }: { problem: ApiProblem | undefined }): JSX.Element | null {
   if (problem === undefined) return null;
-  const placed = ['body#/event', 'body#/subscriberId'].some((name) => problem.of(name));
+  const fields = ['event', 'subject', 'customer', 'subscriberId'];
+  const placed = fields.some((name) => problem.of(`body#/${name}`));
   if (placed || payloadErrors(problem).length > 0) return null;
   return <ProblemNotice problem={problem} />;
 }

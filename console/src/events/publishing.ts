@@ -16,6 +16,8 @@ export type Draft = {
   readonly event: string;
   /** Undefined: the example of the contract for the current event. */
   readonly payload: string | undefined;
+  readonly subject: string;
+  readonly customer: string;
   readonly to: string;
   readonly contract: string;
 };
@@ -37,6 +39,8 @@ export function usePublishing(
   const draft = useSignal<Draft>({
     event: param('name') ?? '',
     payload: undefined,
+    subject: '',
+    customer: '',
     to: param('to') ?? '',
     contract: '',
   });
@@ -69,11 +73,19 @@ function exampleOf(fitting: readonly EventType[], types: readonly EventType[]): 
   return JSON.stringify(example ?? { message: 'Hello from the console' }, undefined, 2);
 }
 
-function requestText({ event, payload, to, contract }: Draft & { payload: string }): string {
-  const around = [
-    `"event":${JSON.stringify(event.trim())}`,
-    ...(to.trim() === '' ? [] : [`"subscriberId":${JSON.stringify(to.trim())}`]),
-    ...(contract === '' ? [] : [`"contract":${JSON.stringify(contract)}`]),
-  ];
-  return `{${around.join(',')},"payload":${payload}}`;
+function requestText({ payload, ...draft }: Draft & { payload: string }): string {
+  const members = {
+    event: draft.event.trim(),
+    subject: textOf(draft.subject),
+    customer: textOf(draft.customer),
+    subscriberId: textOf(draft.to),
+    contract: textOf(draft.contract),
+  };
+  // Absent members are left out.
+  return `${JSON.stringify(members).slice(0, -1)},"payload":${payload}}`;
+}
+
+function textOf(field: string): string | undefined {
+  const text = field.trim();
+  return text === '' ? undefined : text;
 }

@@ -1,4 +1,5 @@
-// Everything with one subject: its subscriptions, events and deliveries.
+// Everything with one subject, and everything of one customer: subscriptions, events and deliveries. A text is looked for
+// as both, because a name does not tell which it is.
 import './deliveries.css';
 import './search.css';
 import '../events/events.css';
@@ -7,18 +8,20 @@ import type { ComponentChildren, JSX } from 'preact';
 import { get, withQuery } from '../api.ts';
 import { LinkButton } from '../components/button.tsx';
 import { deliveryHref } from '../components/delivery-list.tsx';
-import { SubjectField } from '../components/filter-bar.tsx';
+import { TextField } from '../components/field.tsx';
 import { ListTable } from '../components/list-table.tsx';
-import { Empty } from '../components/list-states.tsx';
+import { Empty, Skeleton } from '../components/list-states.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
 import type { Column } from '../components/table.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { deliveryColumns } from '../deliveries/columns.tsx';
 import { eventColumns, eventHref } from '../events/columns.tsx';
 import { useStates } from '../events/delivery-states.ts';
 import type { Frame } from '../frame.ts';
 import { limits } from '../limits.ts';
 import { useList, type List, type Page } from '../list.ts';
-import { param } from '../router.ts';
+import { customerCharsMax, subjectCharsMax } from '../path-of-id.ts';
+import { param, setParams } from '../router.ts';
 import { useFrames } from '../stream.ts';
 import { subscriptionColumns, subscriptionHref } from '../subscriptions/columns.tsx';
 import { useFigures } from '../subscriptions/figures.ts';
@@ -28,122 +31,205 @@ import type { Event as PublishedEvent } from '../../../src/client/contract/event
 import type { Subscription } from '../../../src/client/contract/subscription.ts';
 
 export function SearchPage(): JSX.Element {
-  const subject = param('subject');
+  const text = param('text');
   return (
     <>
       <PageHeader title="Search" />
-      <div class="filters" role="search" aria-label="Search by subject">
-        <SubjectField value={subject} />
+      <div class="filters" role="search" aria-label="Search by subject or customer">
+        <TextField
+          label="Subject or customer"
+          value={text ?? ''}
+          placeholder="job_17"
+          isMono
+          maxLength={subjectCharsMax}
+          onChange={(value) => setParams({ text: value.trim() })}
+        />
       </div>
-      {subject === undefined ? (
-        <Empty icon="search" title="Enter a subject">
-          <p>A subject says what events and subscriptions are about, such as a job or an order.</p>
+      {text === undefined ? (
+        <Empty icon="search" title="Enter a subject or a customer">
+          <p>
+            A subject says what events and subscriptions are about, such as a job or an order. A
+            customer says whose they are.
+          </p>
         </Empty>
       ) : (
-        <Found key={subject} subject={subject} />
+        <Results key={text} text={text} />
       )}
     </>
   );
 }
 
-function Found({ subject }: { readonly subject: string }): JSX.Element {
-  const subscriptions = useFound<Subscription>('subscriptions', subject);
-  const events = useFound<PublishedEvent>('events', subject);
-  const deliveries = useFound<Delivery>('deliveries', subject);
+function Results({ text }: { readonly text: string }): JSX.Element {
+  const found = [useFoundBy('subject', text), useFoundBy('customer', text)];
+  if (found.some(({ isLoading }) => isLoading)) return <Skeleton rows={8} />;
+  const shown = found.filter(({ isEmpty }) => !isEmpty);
+  if (shown.length === 0) {
+    return (
+      <Empty icon="search" title="Nothing found">
+        <p>
+          No subject and no customer is called <UntrustedText text={text} mono />. Names are
+          compared exactly.
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {shown.map((one) => (
+        <FoundParts key={one.by} found={one} />
+      ))}
+    </>
+  );
+}
+
+type By = 'subject' | 'customer';
+type What = 'subscriptions' | 'events' | 'deliveries';
+
+type Found = {
+  readonly by: By;
+  readonly text: string;
+  readonly subscriptions: List<Subscription>;
+  readonly events: List<PublishedEvent>;
+  readonly deliveries: List<Delivery>;
+  /** For the first time. */
+  readonly isLoading: boolean;
+  readonly isEmpty: boolean;
+};
+
+function useFoundBy(by: By, text: string): Found {
+  const subscriptions = useFound<Subscription>('subscriptions', { by, text });
+  const events = useFound<PublishedEvent>('events', { by, text });
+  const deliveries = useFound<Delivery>('deliveries', { by, text });
+  const all = [subscriptions, events, deliveries];
+  return {
+    by,
+    text,
+    subscriptions,
+    events,
+    deliveries,
+    isLoading: all.some(({ state }) => state.kind === 'loading'),
+    isEmpty: all.every(
+      ({ state, items, hasMore }) => state.kind === 'ready' && items.length === 0 && !hasMore,
+    ),
+  };
+}
+
+type Sought = { readonly by: By; readonly text: string };
+
+/** The newest ones; reloaded when the stream reports a change that may concern them. */
+function useFound<T extends { readonly id: string }>(what: What, { by, text }: Sought): List<T> {
+  const list = useList<T>(`${what} ${by} ${text}`, async (cursor, signal) => {
+    // The service refuses a name that no customer can have.
+    const isTooLong = by === 'customer' && Array.from(text).length > customerCharsMax;
+    if (isTooLong) return { items: [], nextCursor: null };
+    const query = { [by]: text, cursor, limit: limits.foundItems };
+    return get<Page<T>>(`/${what}`, { query, ...(signal ? { signal } : {}) });
+  });
+  const scheduleReload = useThrottled(list.reload, limits.listEveryMs);
+  useFrames((frame) => {
+    if (frame.isReset || mayConcern(frame, { what, by, text })) scheduleReload();
+  });
+  return list;
+}
+
+function mayConcern(frame: Frame, { what, by, text }: Sought & { readonly what: What }): boolean {
+  if (what === 'subscriptions') return frame.subscriptions.length > 0;
+  const isItsDelivery = frame.deliveries.some((one) => one[by] === text);
+  if (what === 'deliveries') return isItsDelivery || frame.more > 0;
+  return isItsDelivery || frame.counts.published > 0;
+}
+
+function FoundParts({ found }: { readonly found: Found }): JSX.Element {
+  const { by, subscriptions, events, deliveries } = found;
   const figures = useFigures(subscriptions.items.map(({ id }) => id));
   const states = useStates(events.items, undefined);
   return (
     <>
-      <FoundPart what="subscriptions" subject={subject}>
+      <FoundPart what="subscriptions" sought={found}>
         <ListTable
           list={subscriptions}
           nouns={['subscription', 'subscriptions']}
-          columns={withoutSubject(subscriptionColumns(figures.byId, subscriptions.items))}
+          columns={without(by, subscriptionColumns(figures.byId, subscriptions.items))}
           hrefOf={subscriptionHref}
           selectedId={undefined}
-          empty={<NoneFound what="subscription" />}
+          empty={<NoneFound what="subscriptions" by={by} />}
         />
       </FoundPart>
-      <FoundPart what="events" subject={subject}>
+      <FoundPart what="events" sought={found}>
         <ListTable
           list={events}
           nouns={['event', 'events']}
-          columns={withoutSubject(eventColumns(states, events.items))}
+          columns={without(by, eventColumns(states, events.items))}
           hrefOf={eventHref}
           selectedId={undefined}
-          empty={<NoneFound what="event" />}
+          empty={<NoneFound what="events" by={by} />}
         />
       </FoundPart>
-      <FoundPart what="deliveries" subject={subject}>
+      <FoundPart what="deliveries" sought={found}>
         <ListTable
           list={deliveries}
           nouns={['delivery', 'deliveries']}
-          columns={withoutSubject(deliveryColumns(deliveries.items))}
+          columns={without(by, deliveryColumns(deliveries.items))}
           hrefOf={({ id }) => deliveryHref(id)}
           selectedId={undefined}
-          empty={<NoneFound what="delivery" />}
+          empty={<NoneFound what="deliveries" by={by} />}
         />
       </FoundPart>
     </>
   );
 }
 
-type What = 'subscriptions' | 'events' | 'deliveries';
-
-/** The newest ones; reloaded when the stream reports a change that may concern them. */
-function useFound<T extends { readonly id: string }>(what: What, subject: string): List<T> {
-  const list = useList<T>(`${what} ${subject}`, (cursor, signal) => {
-    const query = { subject, cursor, limit: limits.foundItems };
-    return get<Page<T>>(`/${what}`, { query, ...(signal ? { signal } : {}) });
-  });
-  const scheduleReload = useThrottled(list.reload, limits.listEveryMs);
-  useFrames((frame) => {
-    if (frame.isReset || mayConcern(frame, { what, subject })) scheduleReload();
-  });
-  return list;
-}
-
-function mayConcern(
-  frame: Frame,
-  { what, subject }: { readonly what: What; readonly subject: string },
-): boolean {
-  if (what === 'subscriptions') return frame.subscriptions.length > 0;
-  const isItsDelivery = frame.deliveries.some((one) => one.subject === subject);
-  if (what === 'deliveries') return isItsDelivery || frame.more > 0;
-  return isItsDelivery || frame.counts.published > 0;
-}
-
 /** It is the same in each row. */
-function withoutSubject<T>(columns: readonly Column<T>[]): readonly Column<T>[] {
-  return columns.filter(({ name }) => name !== 'subject');
+function without<T>(by: By, columns: readonly Column<T>[]): readonly Column<T>[] {
+  return columns.filter(({ name }) => name !== by);
 }
 
 function FoundPart({
   what,
-  subject,
+  sought: { by, text },
   children,
 }: {
   readonly what: What;
-  readonly subject: string;
+  readonly sought: Sought;
   readonly children: ComponentChildren;
 }): JSX.Element {
   const all = (
-    <LinkButton size="small" href={withQuery(`/console/${what}`, { subject })}>
+    <LinkButton size="small" href={withQuery(`/console/${what}`, { [by]: text })}>
       Open list
     </LinkButton>
   );
   return (
-    <Section title={titles[what]} actions={all} isFlush>
+    <Section title={titles[by][what]} actions={all} isFlush>
       <div class={rowsOf[what]}>{children}</div>
     </Section>
   );
 }
 
 const titles = {
-  subscriptions: 'Subscriptions',
-  events: 'Events',
-  deliveries: 'Deliveries',
-} as const satisfies Record<What, string>;
+  subject: {
+    subscriptions: 'Subscriptions with this subject',
+    events: 'Events with this subject',
+    deliveries: 'Deliveries with this subject',
+  },
+  customer: {
+    subscriptions: 'Subscriptions of this customer',
+    events: 'Events to this customer',
+    deliveries: 'Deliveries to this customer',
+  },
+} as const satisfies Record<By, Record<What, string>>;
+
+const none = {
+  subject: {
+    subscriptions: 'No subscription has this subject.',
+    events: 'No event has this subject.',
+    deliveries: 'No delivery has this subject.',
+  },
+  customer: {
+    subscriptions: 'This customer has no subscription.',
+    events: 'No event was published to this customer alone.',
+    deliveries: 'Nothing was sent to this customer.',
+  },
+} as const satisfies Record<By, Record<What, string>>;
 
 const rowsOf = {
   subscriptions: 'subscription-rows',
@@ -151,6 +237,6 @@ const rowsOf = {
   deliveries: 'delivery-rows',
 } as const satisfies Record<What, string>;
 
-function NoneFound({ what }: { readonly what: string }): JSX.Element {
-  return <p class="soft none-found">No {what} has this subject.</p>;
+function NoneFound({ what, by }: { readonly what: What; readonly by: By }): JSX.Element {
+  return <p class="soft none-found">{none[by][what]}</p>;
 }

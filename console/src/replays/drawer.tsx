@@ -9,6 +9,7 @@ import { IdFact } from '../components/id-fact.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Id, UntrustedText } from '../components/untrusted-text.tsx';
 import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
+import { NamedFacts } from '../components/subject-customer.tsx';
 import { Progress } from '../components/progress.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { Time } from '../components/time.tsx';
@@ -130,9 +131,9 @@ function ProgressSection({ replay }: { replay: Replay }): JSX.Element {
 
 function FilterSection({ replay }: { replay: Replay }): JSX.Element {
   const { filter, ratePerSecond: limit } = replay;
-  const { event, subscriberId, from, until } = filter;
+  const { event, subject, customer, subscriberId, from, until } = filter;
   const result = resultLabel(filter);
-  const seen = { event, subscriberId, from, until };
+  const seen = { event, subject, customer, subscriberId, from, until };
   return (
     <DrawerSection
       title="Selection"
@@ -148,6 +149,7 @@ function FilterSection({ replay }: { replay: Replay }): JSX.Element {
           {event === undefined ? 'All' : <UntrustedText text={event} mono />}, published{' '}
           <TimeRangeText filter={filter} />
         </Fact>
+        <NamedFacts subject={subject} customer={customer} />
         <Fact name="Subscription">
           {subscriberId === undefined ? (
             'All'

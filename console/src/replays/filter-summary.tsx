@@ -6,9 +6,9 @@ import { Time } from '../components/time.tsx';
 import { outcomeLabel } from '../outcome-label.ts';
 import { stateLabel } from './form-values.ts';
 
-/** On one line: `Dead deliveries of order.* · HTTP 5xx`. */
+/** On one line: `Dead deliveries of order.* about job_17 to cus_1 · HTTP 5xx`. */
 export function FilterSummary({ filter }: { filter: Replay['filter'] }): JSX.Element {
-  const { event, subscriberId } = filter;
+  const { event, subject, customer, subscriberId } = filter;
   const result = resultLabel(filter);
   return (
     <>
@@ -17,6 +17,18 @@ export function FilterSummary({ filter }: { filter: Replay['filter'] }): JSX.Ele
         <>
           {' of '}
           <UntrustedText text={event} mono />
+        </>
+      )}
+      {subject === undefined ? null : (
+        <>
+          {' about '}
+          <UntrustedText text={subject} mono />
+        </>
+      )}
+      {customer === undefined ? null : (
+        <>
+          {' to '}
+          <UntrustedText text={customer} mono />
         </>
       )}
       {subscriberId === undefined ? null : (

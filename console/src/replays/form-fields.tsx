@@ -24,8 +24,7 @@ export function FormFields({
   readonly values: FormValues;
   readonly problem: ApiProblem | undefined;
 }): JSX.Element {
-  const errorOf = (name: string): string | undefined =>
-    sentence(problem?.of(`body#/filter/${name}`));
+  const errorOf: ErrorOf = (name) => sentence(problem?.of(`body#/filter/${name}`));
   return (
     <div class="replay-form">
       <Select
@@ -45,16 +44,7 @@ export function FormFields({
         error={errorOf('event')}
         onChange={(event) => set({ event: event.trim() })}
       />
-      <TextField
-        label="Subscription"
-        hint="Leave empty for all subscriptions."
-        value={values.subscriberId ?? ''}
-        placeholder="sub_…"
-        isMono
-        maxLength={64}
-        error={errorOf('subscriberId')}
-        onChange={(subscriberId) => set({ subscriberId: subscriberId.trim() })}
-      />
+      <OwnerFields values={values} errorOf={errorOf} />
       <ResultField values={values} />
       <TimeField
         label="Published from"
@@ -80,6 +70,52 @@ export function FormFields({
         onChange={(rate) => set({ rate })}
       />
     </div>
+  );
+}
+
+type ErrorOf = (name: keyof FormValues) => string | undefined;
+
+/** What the events are about, and whose subscriptions receive them. */
+function OwnerFields({
+  values,
+  errorOf,
+}: {
+  readonly values: FormValues;
+  readonly errorOf: ErrorOf;
+}): JSX.Element {
+  return (
+    <>
+      <TextField
+        label="Subject"
+        hint="Of the events. Leave empty for any."
+        value={values.subject ?? ''}
+        placeholder="job_17"
+        isMono
+        maxLength={256}
+        error={errorOf('subject')}
+        onChange={(subject) => set({ subject: subject.trim() })}
+      />
+      <TextField
+        label="Customer"
+        hint="Of the subscriptions. Leave empty for all."
+        value={values.customer ?? ''}
+        placeholder="cus_1"
+        isMono
+        maxLength={128}
+        error={errorOf('customer')}
+        onChange={(customer) => set({ customer: customer.trim() })}
+      />
+      <TextField
+        label="Subscription"
+        hint="Leave empty for all subscriptions."
+        value={values.subscriberId ?? ''}
+        placeholder="sub_…"
+        isMono
+        maxLength={64}
+        error={errorOf('subscriberId')}
+        onChange={(subscriberId) => set({ subscriberId: subscriberId.trim() })}
+      />
+    </>
   );
 }
 

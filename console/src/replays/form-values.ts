@@ -4,6 +4,8 @@ import type { Replay } from '../../../src/client/contract/delivery.ts';
 export const fieldNames = [
   'state',
   'event',
+  'subject',
+  'customer',
   'subscriberId',
   'status',
   'error',
@@ -32,6 +34,8 @@ export const noValues: Readonly<Record<FieldName | 'new', undefined>> = {
   new: undefined,
   state: undefined,
   event: undefined,
+  subject: undefined,
+  customer: undefined,
   subscriberId: undefined,
   status: undefined,
   error: undefined,

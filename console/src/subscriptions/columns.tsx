@@ -4,7 +4,7 @@ import { withQuery } from '../api.ts';
 import { StateBadge } from '../components/badge.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Sparkline } from '../components/sparkline.tsx';
-import { subjectColumn } from '../components/subject.tsx';
+import { namedColumns } from '../components/subject-customer.tsx';
 import type { Column } from '../components/table.tsx';
 import { compactCount, count, duration, percent } from '../format.ts';
 import { hrefWith, route } from '../router.ts';
@@ -31,7 +31,7 @@ export function subscriptionColumns(
       isWide: true,
       cell: ({ callbacks }) => <UntrustedText text={eventSummary(callbacks)} clip />,
     },
-    ...subjectColumn(items),
+    ...namedColumns(items),
     { name: 'state', title: 'State', cell: (one) => <StateBadge state={shownState(one)} /> },
     { name: 'spark', title: 'Last 24 h', cell: (one) => <Spark figures={of(one)} /> },
     {

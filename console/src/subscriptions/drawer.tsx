@@ -14,7 +14,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { Notice } from '../components/notice.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
-import { SubjectFact } from '../components/subject.tsx';
+import { NamedFacts } from '../components/subject-customer.tsx';
 import { Time } from '../components/time.tsx';
 import { useRelatedDeliveries } from '../related-deliveries.ts';
 import { limits } from '../limits.ts';
@@ -92,14 +92,14 @@ function Shown({
 }
 
 function Head({ subscription }: { subscription: Subscription }): JSX.Element {
-  const { id, state, subject, contract, operation, exchange, createdAt, endedAt } = subscription;
+  const { id, state, contract, operation, exchange, createdAt, endedAt } = subscription;
   return (
     <Facts>
       <Fact name="State">
         <StateBadge state={state} />
       </Fact>
       <IdFact id={id} />
-      {subject === undefined ? null : <SubjectFact subject={subject} />}
+      <NamedFacts {...subscription} />
       <Fact name="Contract">
         <UntrustedText text={contract} />, <UntrustedText text={operation} mono />
       </Fact>

@@ -1,7 +1,7 @@
 // The filters of the subscriptions list.
 import type { JSX } from 'preact';
 import { Select, TextField } from '../components/field.tsx';
-import { FilterBar, SubjectField } from '../components/filter-bar.tsx';
+import { CustomerField, FilterBar, SubjectField } from '../components/filter-bar.tsx';
 import { eventError } from '../event-name.ts';
 import { param, setParams } from '../router.ts';
 
@@ -19,6 +19,7 @@ export type SubscriptionFilter = {
   readonly event: string | undefined;
   readonly url: string | undefined;
   readonly subject: string | undefined;
+  readonly customer: string | undefined;
 };
 
 /** Removes every filter, for setParams and links. */
@@ -27,6 +28,7 @@ export const noFilter = {
   event: undefined,
   url: undefined,
   subject: undefined,
+  customer: undefined,
 } as const;
 
 export function readFilter(): SubscriptionFilter {
@@ -35,6 +37,7 @@ export function readFilter(): SubscriptionFilter {
     event: param('event'),
     url: param('url'),
     subject: param('subject'),
+    customer: param('customer'),
   };
 }
 
@@ -71,6 +74,7 @@ export function SubscriptionFilters({
         onChange={(value) => setParams({ url: value.trim() })}
       />
       <SubjectField value={filter.subject} />
+      <CustomerField value={filter.customer} />
     </FilterBar>
   );
 }

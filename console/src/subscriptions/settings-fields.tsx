@@ -10,6 +10,7 @@ import { activeCallbacks, type SettingsValues } from './settings-values.ts';
 
 export const rules = {
   description: { at: 'body#/description' },
+  customer: { at: 'body#/customer' },
   expiresAt: { at: 'body#/expiresAt' },
   filter: { at: 'body#/filter' },
   rateLimit: { at: 'body#/rateLimit' },
@@ -46,6 +47,15 @@ export function SettingsFields(props: FieldsProps): JSX.Element {
         isFocused
         error={errorAt('description')}
         onInput={(description) => onChange({ description })}
+      />
+      <TextField
+        label="Customer"
+        hint="Whose it is. Leave empty for none: then it receives only events that name no customer."
+        value={values.customer}
+        placeholder="cus_1"
+        isMono
+        error={errorAt('customer')}
+        onInput={(customer) => onChange({ customer })}
       />
       <EventFields {...props} />
       <DeliveryFields {...props} />

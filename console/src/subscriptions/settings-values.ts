@@ -5,9 +5,10 @@ import { fromField, toField } from '../local-time.ts';
 import type { Callback, Subscription } from '../../../src/client/contract/subscription.ts';
 import { filterText } from './filter-text.ts';
 
-/** Texts as typed; an empty text means the service default. */
+/** Texts as typed; an empty text means the service default, or no customer. */
 export type SettingsValues = {
   readonly description: string;
+  readonly customer: string;
   readonly expiresAt: string;
   /** By callback position. */
   readonly events: Readonly<Record<number, string>>;
@@ -37,13 +38,15 @@ const noRetry = 'none';
 type Configured = Partial<Subscription> & Pick<Subscription, 'callbacks'>;
 
 export function valuesOf(subscription: Configured): SettingsValues {
-  const { description, expiresAt, filter, rateLimit, concurrency, timeout, retry } = subscription;
+  const { description, customer, expiresAt, filter } = subscription;
+  const { rateLimit, concurrency, timeout, retry } = subscription;
   const events = activeCallbacks(subscription.callbacks).map((one): [number, string] => [
     one.position,
     one.events.map(writePattern).join(', '),
   ]);
   return {
     description: description ?? '',
+    customer: customer ?? '',
     expiresAt: toField(expiresAt ?? undefined),
     events: Object.fromEntries(events),
     filter: isUnset(filter) ? '' : filterText(filter),
@@ -98,6 +101,7 @@ type Reading<T> =
 /** Single-line fields, each with the parser of its text. */
 const readers = {
   description: (text: string) => text,
+  customer: (text: string) => text,
   expiresAt: (text: string) => fromField(text) ?? text,
   rateLimit: numberOr,
   concurrency: numberOr,
@@ -108,6 +112,7 @@ const readers = {
 function textsOf(before: SettingsValues, values: SettingsValues): string[] {
   const names = [
     'description',
+    'customer',
     'expiresAt',
     'rateLimit',
     'concurrency',

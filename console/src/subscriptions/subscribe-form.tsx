@@ -29,6 +29,16 @@ type FieldRow = {
   /** The field name in an error of the service. */
   readonly field: string;
   readonly placeholder: string;
+  readonly hint?: string;
+};
+
+/** A setting of the subscription, in every variant. */
+const customerRow: FieldRow = {
+  name: 'customer',
+  label: 'Customer',
+  field: 'body#/x-ringback/customer',
+  placeholder: 'cus_1',
+  hint: 'Whose it is, by a name of your choice. Optional.',
 };
 
 const fieldsOf: Readonly<Record<Variant, readonly FieldRow[]>> = {
@@ -54,7 +64,7 @@ export function SubscribeForm({
   const variant = useSignal<Variant>('body');
   const values = useSignal<Readonly<Record<string, string>>>({});
   const key = useRef(newIdempotencyKey());
-  const rows = fieldsOf[variant.value];
+  const rows = [...fieldsOf[variant.value], customerRow];
   const act = useAction(
     async () => {
       const options = sendOptions(variant.value, values.value);
@@ -83,14 +93,15 @@ export function SubscribeForm({
           key.current = newIdempotencyKey();
         }}
       />
-      {rows.map(({ name, label, field, placeholder }) => (
+      {rows.map(({ name, label, field, placeholder, hint }) => (
         <TextField
           key={name}
           label={label}
           value={values.value[name] ?? ''}
           isMono
-          isRequired={variant.value !== 'multi'}
+          isRequired={variant.value !== 'multi' && name !== customerRow.name}
           placeholder={placeholder}
+          hint={hint}
           error={act.problem?.of(field) === undefined ? undefined : messageFor(act.problem, field)}
           onInput={(value) => set(name, value)}
         />
@@ -126,7 +137,10 @@ function sendOptions(variant: Variant, values: Readonly<Record<string, string>>)
     return value === '' ? [] : [[name, value]];
   });
   const fields = Object.fromEntries(given);
-  return variant === 'query' ? { query: fields } : { body: fields };
+  const customer = values[customerRow.name]?.trim() ?? '';
+  const settings = customer === '' ? {} : { 'x-ringback': { customer } };
+  if (variant !== 'query') return { body: { ...fields, ...settings } };
+  return customer === '' ? { query: fields } : { query: fields, body: settings };
 }
 
 function row(name: string, label: string, field: string): FieldRow {

@@ -269,16 +269,17 @@ function subscribeRows(
   ];
 }
 
+type Registered = Pick<SubscribeReport, 'accepts' | 'subject' | 'customer' | 'ends'>;
+
 /** What is registered when an API has answered, and what ends it. */
-function registeredRows(
-  { accepts, subject, ends }: Pick<SubscribeReport, 'accepts' | 'subject' | 'ends'>,
-  api: ApiWords,
-): Row[] {
+function registeredRows({ accepts, subject, customer, ends }: Registered, api: ApiWords): Row[] {
   const always = `its receivers, and ${api.unsubscribe}`;
   const ended = ends.length === 0 ? `only ${always}` : `${ends.join('; ')}; ${always}`;
   const endedBy: Row = { indent: 4, label: 'ended by', text: ended };
+  const whose = textRow('customer', customer);
   if (accepts === undefined) {
-    return subject === undefined ? [] : [{ indent: 4, label: 'subject', text: subject }, endedBy];
+    const declared = [...textRow('subject', subject), ...whose];
+    return declared.length === 0 ? [] : [...declared, endedBy];
   }
   const registered = `if the request has a callback URL and the API answers ${accepts}`;
   const none = 'none, so its subscriptions receive the events of all subjects';
@@ -286,8 +287,13 @@ function registeredRows(
     api.row,
     { indent: 4, label: 'registered', text: registered },
     { indent: 4, label: 'subject', text: subject ?? none },
+    ...whose,
     endedBy,
   ];
+}
+
+function textRow(label: string, text: string | undefined): Row[] {
+  return text === undefined ? [] : [{ indent: 4, label, text }];
 }
 
 const blank: Row = { indent: 0, text: '' };

@@ -38,6 +38,7 @@ describe('batchesOf', () => {
       ['{"payload":1}', /line 1: "event" is missing or not a string/],
       ['{"event":7,"payload":1}', /line 1: "event" is missing or not a string/],
       ['{"event":"a","payload":1,"to":2}', /line 1: it has the unknown member "to"/],
+      ['{"event":"a","payload":1,"customer":7}', /line 1: "customer" is not a string/],
       [`${line('x')}{"event":`, /line 2: /],
       [`${line('x')}"a"`, /line 2: it is not a JSON object/],
     ];
@@ -69,12 +70,21 @@ describe('batchesOf', () => {
     assert.ok(keys(await batches(text, ['y'], 65_536)).every((key) => !first.includes(key)));
   });
 
-  it('reads the subject of a line, on which the key depends', async () => {
-    const about = (subject: string): string => line('x').replace('{', `{"subject":"${subject}",`);
-    const [one] = await batches(about('one'));
-    assert.deepEqual(one?.lines[0]?.subject, 'one');
-    assert.notEqual(one.idempotencyKey, keys(await batches(about('two')))[0]);
-    assert.notEqual(one.idempotencyKey, keys(await batches(line('x')))[0]);
+  it('reads the subject and the customer of a line, on which the key depends', async () => {
+    const read = async (members: string): Promise<Batch | undefined> =>
+      (await batches(line('x').replace('{', `{${members}`)))[0];
+    const subject = await read('"subject":"one",');
+    const customer = await read('"customer":"one",');
+    assert.partialDeepStrictEqual(subject?.lines, [{ subject: 'one' }]);
+    assert.partialDeepStrictEqual(customer?.lines, [{ customer: 'one' }]);
+    const others = [
+      '',
+      '"subject":"two",',
+      '"customer":"two",',
+      '"subject":"one","customer":"one",',
+    ];
+    const all = [subject, customer, ...(await Promise.all(others.map(read)))];
+    assert.equal(new Set(all.map((one) => one?.idempotencyKey)).size, all.length);
   });
 
   it('distinguishes equal batches of one file', async () => {

@@ -228,15 +228,17 @@ function readLine(bytes: Uint8Array, line: number): BatchLine {
   if (typeof event !== 'string') throw wrong('"event" is missing or not a string');
   if (payload === undefined) throw wrong('"payload" is missing');
   const known = { line, event, payloadText: Buffer.from(payload).toString() };
-  const isText = (value: unknown): value is string | undefined =>
-    value === undefined || typeof value === 'string';
-  if (!isText(subject)) throw wrong('"subject" is not a string');
-  if (!isText(customer)) throw wrong('"customer" is not a string');
+  if (!isOptionalText(subject)) throw wrong('"subject" is not a string');
+  if (!isOptionalText(customer)) throw wrong('"customer" is not a string');
   return {
     ...known,
     ...(subject === undefined ? {} : { subject }),
     ...(customer === undefined ? {} : { customer }),
   };
+}
+
+function isOptionalText(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === 'string';
 }
 
 const lineMembers: ReadonlySet<string> = new Set(['event', 'subject', 'customer', 'payload']);

@@ -190,6 +190,8 @@ export interface ContractReport {
     accepts?: string;
     /** What its subscriptions are about. Absent if they have no subject. */
     subject?: string;
+    /** The part of the request that says whose its subscriptions are. Absent if none does. */
+    customer?: string;
     /** What ends its subscriptions, besides their receivers. */
     ends: readonly string[];
     variants: readonly VariantReport[];

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ContractError } from '../document/document.ts';
 import { compileContract } from './compile.ts';
 import { printTemplate } from '../expression/template.ts';
 
 interface Compiled {
   subject: string | undefined;
+  customer: string | undefined;
   expiresMs: number | undefined;
   warnings: string[];
 }
@@ -12,7 +14,11 @@ interface Compiled {
 /** Compiles `POST /jobs` with these extensions. */
 function compile(extensions: Record<string, unknown>): Compiled {
   const operation = {
-    parameters: [{ name: 'job', in: 'query', schema: { type: 'string' } }],
+    parameters: [
+      { name: 'job', in: 'query', schema: { type: 'string' } },
+      { name: 'X-Account', in: 'header', schema: { type: 'string' } },
+    ],
+    requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },
     responses: { 201: { description: 'Made' } },
     callbacks: { done: { '{$request.query.job}': { post: {} } } },
     ...extensions,
@@ -29,9 +35,10 @@ function compile(extensions: Record<string, unknown>): Compiled {
   const { operations, warnings } = compileContract({ path: 'api.yaml', root });
   const role = operations[0]?.role;
   assert(role?.kind === 'subscribe');
-  const { subject, expiresMs } = role;
+  const { subject, customer, expiresMs } = role;
   return {
     subject: subject && printTemplate(subject),
+    customer: customer && printTemplate(customer),
     expiresMs,
     warnings: warnings.map(({ message }) => message),
   };
@@ -64,6 +71,71 @@ describe('compileSubject', () => {
     const { warnings } = compile({ 'x-ringback-subject': '$request.query.other' });
     assert.match(warnings.join(), /"\$request\.query\.other" never resolves/);
   });
+});
+
+describe('compileCustomer', () => {
+  const of = (text: unknown): Compiled => compile({ 'x-ringback-customer': text });
+
+  it('takes what the request says: a header, the body, the query, or a text with them', () => {
+    const texts = [
+      '$request.header.X-Account',
+      '$request.body#/account/id',
+      '$request.query.job',
+      'cus_{$request.header.X-Account}:{$request.query.job}',
+    ];
+    const found = texts.map((text) => of(text));
+    assert.deepEqual(
+      found.map(({ customer }) => customer),
+      [
+        '{$request.header.x-account}',
+        '{$request.body#/account/id}',
+        '{$request.query.job}',
+        'cus_{$request.header.x-account}:{$request.query.job}',
+      ],
+    );
+    assert.deepEqual(
+      found.flatMap(({ warnings }) => warnings),
+      [],
+    );
+    assert.equal(compile({}).customer, undefined);
+  });
+
+  it('refuses what is not known before an API answers, with its place', () => {
+    const late = ['$response.body#/id', '$response.header.location', '$url', '$method'];
+    for (const expression of [...late, '$statusCode']) {
+      for (const text of [expression, `{$request.query.job}:{${expression}}`]) {
+        const message = faultOf(text);
+        const [place, fault] = message.split(': ');
+        assert.match(place ?? '', /^Cannot read the customer at .*x-ringback-customer$/u);
+        assert.equal(fault, `it reads ${expression}, expected a part of the request`);
+      }
+    }
+  });
+
+  it('refuses a plain text and anything else, and says what was expected', () => {
+    for (const wrong of ['cus_1', '$request.body/id', '{$request.query.job', '', 7, null, {}]) {
+      assert.match(
+        faultOf(wrong),
+        /^Cannot read the customer at .*x-ringback-customer: it is .*, expected a runtime expression such as "\$request\.header\.X-Account"/,
+      );
+    }
+  });
+
+  it('refuses credentials, and warns of what the operation does not declare', () => {
+    assert.match(faultOf('$request.header.x-key'), /it carries a credential/);
+    const { warnings } = of('$request.header.X-Other');
+    assert.match(warnings.join(), /"\$request\.header\.x-other" never resolves/);
+  });
+
+  function faultOf(text: unknown): string {
+    try {
+      of(text);
+    } catch (error) {
+      assert(error instanceof ContractError);
+      return error.message;
+    }
+    return assert.fail(`${String(text)} was accepted`);
+  }
 });
 
 describe('compileExpires', () => {

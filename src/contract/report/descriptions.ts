@@ -77,16 +77,22 @@ export function describeEvent(event: Template): string {
     const prefix = first.text.endsWith('.*') ? first.text.slice(0, -1) : undefined;
     return prefix === undefined ? first.text : `every event whose name starts with "${prefix}"`;
   }
-  const parts = event.map((part) =>
-    part.kind === 'text' ? `"${part.text}"` : describeSource(part.expression),
-  );
-  return `the event in ${parts.join(' + ')}`;
+  return `the event in ${describeText(event)}`;
 }
 
 /** What its subscriptions are about: `the response at /id`. */
 export function describeSubject({ subject }: Subscribe): string | undefined {
-  return subject
-    ?.map((part) => (part.kind === 'text' ? `"${part.text}"` : describeSource(part.expression)))
+  return subject && describeText(subject);
+}
+
+/** Whose its subscriptions are: `header X-Account`. */
+export function describeCustomer({ customer }: Subscribe): string | undefined {
+  return customer && describeText(customer);
+}
+
+function describeText(template: Template): string {
+  return template
+    .map((part) => (part.kind === 'text' ? `"${part.text}"` : describeSource(part.expression)))
     .join(' + ');
 }
 

@@ -31,6 +31,7 @@ import { neverRegistered } from './never-resolves.ts';
 import { cannotRun } from './check-contracts.ts';
 import {
   describeAccepted,
+  describeCustomer,
   describeEnds,
   describeEvent,
   describeSecurity,
@@ -73,6 +74,8 @@ export interface SubscribeReport {
   accepts: string | undefined;
   /** What its subscriptions are about, in words. */
   subject: string | undefined;
+  /** Whose its subscriptions are, in words; undefined if only their settings say so. */
+  customer: string | undefined;
   /** What ends them, besides their receivers. */
   ends: readonly string[];
   variants: readonly VariantReport[];
@@ -240,6 +243,7 @@ function reportSubscribe(
       ...calledBy(contract, operation),
       accepts: contract.owner === 'api' ? describeAccepted(role) : undefined,
       subject: describeSubject(role),
+      customer: describeCustomer(role),
       ends: describeEnds(operation, contract),
       variants: all.map(reportVariant),
     },

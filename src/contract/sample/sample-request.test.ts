@@ -78,6 +78,24 @@ requestBody:
     assert.deepEqual(urls(made), [`${callbackUrl}/data`, callbackUrl, `${callbackUrl}?t=string`]);
   });
 
+  it('has what the subject and the customer are read from, without which it would be refused', () => {
+    const made = sampled(
+      subscribe(
+        `
+x-ringback-subject: 'order:{$request.query.order}'
+x-ringback-customer: '$request.header.X-Account'
+parameters:
+  - { name: order, in: query, schema: { type: integer, example: 17 } }
+  - { name: X-Account, in: header, schema: { type: string } }
+requestBody: { content: { application/json: { schema: { type: object } } } }`,
+        ['{$request.body#/url}'],
+      ),
+    );
+    assert.equal(made.target, '/s?order=17');
+    assert.equal(made.headers['x-account'], 'string');
+    assert.deepEqual(urls(made), [callbackUrl]);
+  });
+
   it('adds members that callback keys read and no schema declares', () => {
     const body = 'requestBody: { content: { application/json: { schema: { type: object } } } }';
     const made = sampled(subscribe(body, ['{$request.body#/a/url}/{$request.body#/a/b}']));

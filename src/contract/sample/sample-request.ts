@@ -74,7 +74,7 @@ export function sampleRequest(
     options.variant === undefined
       ? variants[0]
       : variants.find(({ name }) => name === options.variant);
-  const needs = needsOf(variant, options.callbackUrl);
+  const needs = needsOf(operation, variant, options.callbackUrl);
   const draw: Draw = (schema, wanted) => fulfil(schema, wanted, work);
   const drawn = drawRaw(operation, { needs, variant, draw });
   if (drawn.kind === 'none') return drawn;
@@ -119,7 +119,7 @@ export function draftRequest(
   work: WorkBudget,
 ): RequestDraft {
   // Nothing is sent there, so any URL of the document will do.
-  const needs = needsOf(variant, sampleUrl).map((need) =>
+  const needs = needsOf(operation, variant, sampleUrl).map((need) =>
     need.value === sampleUrl
       ? { ...need, accepts: (it: unknown) => isUrl(it) || isListOf(it, isUrl) }
       : need,
@@ -144,8 +144,8 @@ interface Need {
   value: string;
 }
 
-function needsOf(variant: Variant | undefined, callbackUrl: string): Need[] {
-  if (variant === undefined) return [];
+function needsOf({ role }: Operation, variant: Variant | undefined, callbackUrl: string): Need[] {
+  if (variant === undefined || role.kind !== 'subscribe') return [];
   const isTarget = (value: unknown): boolean => value === callbackUrl || isListOf(value, isTarget);
   const url = { accepts: isTarget, value: callbackUrl };
   const event = { accepts: isEvent, value: 'example' };
@@ -157,7 +157,9 @@ function needsOf(variant: Variant | undefined, callbackUrl: string): Need[] {
     ),
     ...expressionsOf(name).map((expression) => ({ expression, ...event })),
   ]);
-  const asked = variant.needs.map((expression) => ({ expression, ...plain }));
+  const { subject = [], customer = [] } = role;
+  const named = [...expressionsOf(subject), ...expressionsOf(customer)];
+  const asked = [...variant.needs, ...named].map((expression) => ({ expression, ...plain }));
   return [...found, ...asked].flatMap(({ expression, ...rest }) => {
     const inRequest = requestSide(expression, variant);
     return inRequest === undefined ? [] : [{ expression: inRequest, ...rest }];

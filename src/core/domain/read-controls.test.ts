@@ -29,6 +29,7 @@ describe('readChoice', () => {
         ordered: true,
         expiresAt: '2030-01-31T12:00:00.5+01:00',
         headers: { 'X-A': 'b' },
+        customer: 'cus_1',
       },
       'body#',
     );
@@ -48,19 +49,22 @@ describe('readChoice', () => {
           headerNames: ['X-A'],
         },
         headers: [['X-A', 'b']],
+        customer: 'cus_1',
       },
     });
   });
 
   it('changes only named controls', () => {
     const reading = readChoice({}, 'body#');
-    assert.deepEqual(reading, { kind: 'choice', choice: { controls: {}, headers: undefined } });
+    const choice = { controls: {}, headers: undefined, customer: undefined };
+    assert.deepEqual(reading, { kind: 'choice', choice });
   });
 
   it('unsets a control that is null', () => {
     const names =
       'description metadata filter retry timeout concurrency rateLimit ordered expiresAt';
-    const nulls = Object.fromEntries([...names.split(' '), 'headers'].map((name) => [name, null]));
+    const others = ['headers', 'customer'];
+    const nulls = Object.fromEntries([...names.split(' '), ...others].map((name) => [name, null]));
     const reading = readChoice(nulls, 'body#');
     assert(reading.kind === 'choice');
     const { ordered, ...rest } = reading.choice.controls;
@@ -70,6 +74,15 @@ describe('readChoice', () => {
       Array.from({ length: 9 }, () => undefined),
     );
     assert.deepEqual(reading.choice.headers, []);
+    assert.equal(reading.choice.customer, null);
+  });
+
+  it('refuses a customer that is no text of 1 to 128 characters', () => {
+    const expected = 'customer is not a customer, expected 1 to 128 characters without U+0000';
+    for (const wrong of ['', 'x'.repeat(129), 'a\0'])
+      assert.equal(fault('customer', wrong), expected);
+    assert.equal(fault('customer', '✓'.repeat(128)), undefined);
+    assert.equal(fault('customer', 7), 'customer is 7, expected a text');
   });
 
   it('reports every faulty field at once, with the found and the expected value', () => {

@@ -16,7 +16,7 @@ export interface Choice {
   controls: Partial<Controls>;
   /** Replaces all headers; undefined keeps the present ones. */
   headers: readonly Header[] | undefined;
-  /** Whose it is; null: nobody's in particular. Undefined keeps what it was. */
+  /** Whose it is; null: of no customer. Undefined keeps what it was. */
   customer?: string | null | undefined;
 }
 

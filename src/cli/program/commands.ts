@@ -6,13 +6,15 @@ import { deliveries, events, replay, retry } from '../commands/deliveries.ts';
 import { doctor } from '../commands/doctor.ts';
 import { key } from '../commands/keys.ts';
 import { listen, subscribe, subscriptions, unsubscribe } from '../commands/subscriptions.ts';
-import { publish } from '../commands/publish.ts';
+import { eventTypes, publish, types } from '../commands/publish.ts';
 import { serve } from '../commands/serve.ts';
 
 export const commands: readonly Command[] = [
   serve,
   listen,
   publish,
+  eventTypes,
+  types,
   subscribe,
   unsubscribe,
   retry,

@@ -203,8 +203,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   cleanup.use(hub);
   const metrics = startMeasuring(parts, { admission, hub });
   cleanup.use(metrics);
-  const pages = createPages(contracts);
-  cleanup.use(pages);
+  const pages = cleanup.use(createPages(contracts));
   let url = '';
   const publicUrl = (): string => config.publicUrl ?? url;
   const served = mount(server, {

@@ -12,6 +12,7 @@ import {
   eventCalls,
   eventTypeCalls,
   publishing,
+  type AnyEvents,
   type EventCalls,
   type EventTypeCalls,
   type Publishing,
@@ -38,7 +39,9 @@ import {
   type SubscriptionCalls,
 } from './subscription-calls.ts';
 
-export interface Client extends Subscribing, Publishing, ServiceCalls {
+/** `Events`: names of events and their payloads, which `publish` then checks; by default any. */
+export interface Client<Events extends object = AnyEvents>
+  extends Subscribing, Publishing<Events>, ServiceCalls {
   subscriptions: SubscriptionCalls;
   customers: CustomerCalls;
   exchanges: ExchangeCalls;
@@ -56,6 +59,9 @@ export interface Client extends Subscribing, Publishing, ServiceCalls {
   stream(options?: StreamOptions): AsyncIterable<Frame>;
 }
 
+export function createClient<Events extends object = AnyEvents>(
+  options: ClientOptions,
+): Client<Events>;
 export function createClient(options: ClientOptions): Client {
   const connection = connect(options);
   const caller = createCaller(connection);
@@ -85,6 +91,8 @@ export type { Listing, Page } from './listing.ts';
 export type { Changes, Frame, StreamOptions } from './stream.ts';
 export type {
   Addressing,
+  AnyEvents,
+  DeclaredEventType,
   EventCalls,
   EventType,
   EventTypeCalls,

@@ -19,21 +19,25 @@ import { createListing, type Listing, type Page } from './listing.ts';
 export type Addressing = Pick<PublishEventsBody, 'audience' | 'subscriberId' | 'contract'>;
 
 export type EventType = ListEventTypesAnswer['items'][number];
+export type { DeclaredEventType };
 
 /** The payload in two forms: parsed, and as its original text, in which no number is rounded. */
 export interface ShownEvent extends GetEventAnswer {
   payloadText: string;
 }
 
-export interface Publishing {
+/** Names of events and their payloads, as `ringback types` prints them. */
+export type AnyEvents = Readonly<Record<string, unknown>>;
+
+export interface Publishing<Events extends object = AnyEvents> {
   /**
    * When it resolves, the event and its deliveries are on stable storage. The event is published once, however
    * often the request had to be sent.
    */
-  publish(event: EventInput & Addressing, options?: PublishOptions): Promise<Accepted>;
+  publish(event: EventInput<Events> & Addressing, options?: PublishOptions): Promise<Accepted>;
   /** Up to 1,000 events, all or nothing; `items` of the response are in the same order. */
   publishBatch(
-    events: readonly EventInput[],
+    events: readonly EventInput<Events>[],
     options?: PublishOptions & Addressing,
   ): Promise<PublishEventsAnswer>;
 }
@@ -152,19 +156,21 @@ function token(json: string, from: number): Span {
 // Serializes an event to publish. A payload given as text keeps its bytes: big integers, the order of keys,
 // escapes. It must be one JSON value, so that it cannot inject other members. Pure.
 
-export type EventInput = Pick<NewEvent, 'event' | 'subject' | 'customer'> &
-  (
-    | {
-        /** Serialized with `JSON.stringify`. */
-        payload: unknown;
-        payloadText?: undefined;
-      }
-    | {
-        /** JSON text, sent and delivered unchanged. */
-        payloadText: string;
-        payload?: undefined;
-      }
-  );
+/** An event of the map: its payload must have the type that its name has there. */
+export type EventInput<Events extends object = AnyEvents> = {
+  [Name in keyof Events & string]: Omit<NewEvent, 'event' | 'payload'> & { event: Name } & (
+      | {
+          /** Serialized with `JSON.stringify`. */
+          payload: Events[Name];
+          payloadText?: undefined;
+        }
+      | {
+          /** JSON text, sent and delivered unchanged. */
+          payloadText: string;
+          payload?: undefined;
+        }
+    );
+}[keyof Events & string];
 
 export function eventText(
   { event, subject, customer, payload, payloadText }: EventInput,

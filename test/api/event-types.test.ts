@@ -83,9 +83,9 @@ describe('PUT /event-types/{name}', () => {
     assert.deepEqual([again.status, again.json['version']], [200, 1]);
     assert.equal(again.json['state'], 'deprecated');
     const { json } = await ok(app, put('order.created', { schema: {} }));
-    const { createdAt, updatedAt, ...shown } = json;
-    assert.deepEqual(shown, { event: 'order.created', state: 'active', version: 2, schema: {} });
-    assert.equal(createdAt, again.json['createdAt']);
+    const { updatedAt } = json;
+    const shown = { event: 'order.created', state: 'active', version: 2, schema: {} };
+    assert.deepEqual(json, { ...shown, createdAt: again.json['createdAt'], updatedAt });
   });
 
   it('accepts any name that an event may have', async () => {
@@ -145,8 +145,11 @@ describe('PUT /event-types/{name}', () => {
 
   it('refuses an example that takes too long to check', async () => {
     const app = await newApp(service);
-    const list = { type: 'array', items: { anyOf: Array(500).fill({ minLength: 2 }) } };
-    const body = { schema: list, example: Array(10_000).fill('') };
+    const list = {
+      type: 'array',
+      items: { anyOf: Array.from({ length: 500 }, () => ({ minLength: 2 })) },
+    };
+    const body = { schema: list, example: Array.from({ length: 10_000 }, () => '') };
     const answer = await app.call(put('a', body));
     assert.equal(answer.status, 400);
     assert.match(faultsOf(answer)[0] ?? '', /^body#\/example .*(?:steps|take too many)/);

@@ -134,8 +134,8 @@ describe('sourceTooLarge', () => {
   it('finds one file too many', () => {
     const files = (count: number): Map<string, string> =>
       new Map(Array.from({ length: count }, (_, i) => [`src/core/a${i}.ts`, '']));
-    assert.deepEqual(sourceTooLarge(files(486)), []);
-    assert.equal(sourceTooLarge(files(487)).length, 1);
+    assert.deepEqual(sourceTooLarge(files(488)), []);
+    assert.equal(sourceTooLarge(files(489)).length, 1);
   });
 });
 

@@ -1,4 +1,4 @@
-// Declares `ringback publish`; its implementation is loaded when it runs.
+// Declares `ringback publish`, `event-types` and `types`; their implementation is loaded when they run.
 import type { Command } from '../declare/command.ts';
 import { connectFlags } from '../service/connect.ts';
 
@@ -88,4 +88,69 @@ export const publish: Command = {
   ],
   exitCodes: { 130: 'Interrupted with Ctrl+C while waiting; deliveries continue' },
   run: async (call, terminal) => (await import('../publish/publish.ts')).publish(call, terminal),
+};
+
+export const eventTypes: Command = {
+  name: 'event-types',
+  group: 'events',
+  summary: 'List, declare and delete event types',
+  usage: [
+    'ringback event-types',
+    'ringback event-types put NAME --schema FILE [--example FILE] [--description TEXT]',
+    'ringback event-types delete NAME',
+  ],
+  about:
+    'An event type is a name with a JSON Schema. Events with this name must match it. Once an app ' +
+    'has declared one, a publish whose name is one character away from a declared one is refused. ' +
+    'Declaring a type again replaces it; its version rises when the schema changes.',
+  positionals: { NAME: 'Name of the event, such as order.created' },
+  flags: {
+    schema: {
+      kind: 'text',
+      placeholder: 'FILE',
+      says: 'JSON Schema of the payload; "-" reads standard input',
+    },
+    example: { kind: 'text', placeholder: 'FILE', says: 'A payload that matches it, as JSON' },
+    description: { kind: 'text', placeholder: 'TEXT', says: 'Description, shown in lists' },
+    deprecated: { kind: 'switch', says: 'Mark it as deprecated; it can still be published' },
+    ...connectFlags,
+  },
+  takesSettings: false,
+  json: 'items; put: the event type; delete: its name',
+  examples: [
+    { line: 'ringback event-types', says: 'List the events of contracts and of the app' },
+    {
+      line: 'ringback event-types put order.created --schema order.json',
+      says: 'Declare an event type',
+    },
+    { line: 'ringback event-types delete order.created', says: 'Delete one' },
+  ],
+  run: async (call, terminal) =>
+    (await import('../publish/event-types.ts')).eventTypes(call, terminal),
+};
+
+export const types: Command = {
+  name: 'types',
+  group: 'events',
+  summary: 'Print event types as TypeScript, for the client library',
+  usage: ['ringback types > events.ts', 'ringback types FILE… [--contract-root FOLDER]'],
+  about:
+    'Prints an interface that maps the name of each event to the type of its payload: those of a ' +
+    'running service, or of OpenAPI documents. Use it as createClient<Events>(). Patterns are left out.',
+  positionals: { FILE: 'OpenAPI document with callbacks or webhooks' },
+  flags: {
+    'contract-root': {
+      kind: 'text',
+      placeholder: 'FOLDER',
+      says: 'Allow references into this folder, besides the folder of the document',
+    },
+    ...connectFlags,
+  },
+  takesSettings: false,
+  json: 'types, as text',
+  examples: [
+    { line: 'ringback types > events.ts', says: 'Write the types of a running service' },
+    { line: 'ringback types my-api.yaml', says: 'Print the types of a document' },
+  ],
+  run: async (call, terminal) => (await import('../publish/event-types.ts')).types(call, terminal),
 };

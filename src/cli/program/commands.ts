@@ -12,13 +12,15 @@ import {
   subscriptions,
   unsubscribe,
 } from '../commands/subscriptions.ts';
-import { publish } from '../commands/publish.ts';
+import { eventTypes, publish, types } from '../commands/publish.ts';
 import { serve } from '../commands/serve.ts';
 
 export const commands: readonly Command[] = [
   serve,
   listen,
   publish,
+  eventTypes,
+  types,
   subscribe,
   unsubscribe,
   retry,

@@ -181,7 +181,8 @@ export interface EventType {
   event: EventName;
   schema: EventTypeSchema;
   description?: EventTypeDescription;
-  example?: EventTypeExample;
+  /** A payload that matches the schema, at most 65,536 characters. */
+  example?: unknown;
   state: EventTypeState;
   version: EventTypeVersion;
   createdAt: string;
@@ -196,12 +197,10 @@ export type EventTypeSchema = Readonly<Record<string, unknown>>;
 
 export type EventTypeDescription = string;
 
-/** A payload that matches the schema, at most 65,536 characters. */
-export type EventTypeExample = unknown;
-
 export interface PutEventTypeBody {
   schema: EventTypeSchema;
   description?: EventTypeDescription | undefined;
-  example?: EventTypeExample | undefined;
+  /** A payload that matches the schema, at most 65,536 characters. */
+  example?: unknown;
   state?: EventTypeState | undefined;
 }

@@ -15,7 +15,7 @@ webhooks:
   pet.born:
     summary: Ignored, since the operation says more.
     post:
-      description: A pet was born.
+      description: A pet hatched.
       requestBody: { $ref: '#/components/requestBodies/Pet' }
   pet.sold:
     $ref: '#/components/pathItems/Sold'
@@ -45,7 +45,7 @@ describe('compileWebhooks', () => {
       [
         {
           event: 'pet.born',
-          description: 'A pet was born.',
+          description: 'A pet hatched.',
           isDeprecated: false,
           mediaType: 'application/json',
           place: '#/components/schemas/Pet',
@@ -125,7 +125,7 @@ webhooks: { pet.born: { post: {} }, both: { post: {} } }`,
     return choice.kind === 'chosen' ? choice.contract.title : choice.reason;
   };
 
-  it('is that of a callback, and our own for webhooks and events that nobody has', () => {
+  it('is that of a callback, and our own for webhooks and events of no document', () => {
     assert.deepEqual(
       ['done', 'pet.born', 'unknown'].map((one) => titleOf(one)),
       ['Jobs', 'Own', 'Own'],

@@ -94,6 +94,9 @@ export const bounds = {
   greetingStepsMax: 10_000_000,
   /** Weight of all schemas in a list of event types: about 20 MB. */
   schemasShownWeightMax: 500_000,
+  /** Schemas in the TypeScript type of one event, with references inlined; characters of a comment. */
+  typedSchemasMax: 5_000,
+  typedCommentCharsMax: 500,
   /**
    * Creating an example: values tried, optional and all values in one, choices at one place, depth, length of a text.
    */

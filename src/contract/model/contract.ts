@@ -22,7 +22,7 @@ export interface Contract {
   /** The document as it is served. */
   document: Readonly<Record<string, unknown>>;
   operations: readonly Operation[];
-  /** The events that the API of the document publishes, whoever subscribes to them. */
+  /** The events that the API of the document publishes, without an operation to subscribe to them. */
   webhooks: readonly Webhook[];
   /** What was repaired, ignored or cannot run. The rest of the contract runs. */
   warnings: Warning[];

@@ -68,7 +68,7 @@ describe('compileDeclaredSchema', () => {
   }
 
   it('refuses a schema that is too large to validate', () => {
-    const names = Array.from({ length: 999 }, (_, at): [string, object] => [`p${at}`, {}]);
+    const names = Array.from({ length: 999 }, (_, no): [string, object] => [`p${no}`, {}]);
     const properties = Object.fromEntries(names);
     const deep = Array.from({ length: 21 }, () => ({ properties }));
     assert.match(refusalOf({ allOf: deep })[0] ?? '', /it is too large to validate$/);

@@ -1,5 +1,5 @@
 // Compiles a schema that is in no document, such as that of an event type. Where a document is repaired with a
-// warning, such a schema is refused: whoever sends it can still correct it.
+// warning, such a schema is refused, because its sender can still correct it.
 import type { Fault } from '../../core/errors/problem.ts';
 import { fieldIn } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';

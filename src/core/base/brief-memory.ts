@@ -20,7 +20,8 @@ interface Remembered<V> {
 
 export function createBriefMemory<K, V>(
   world: Pick<World, 'elapsedMs'>,
-  { entriesMax, read }: { entriesMax: number; read: (key: K) => Promise<V> },
+  entriesMax: number,
+  read: (key: K) => Promise<V>,
 ): BriefMemory<K, V> {
   const remembered = new NewestMap<K, Remembered<V>>(entriesMax);
   const fresh = (key: K): Remembered<V> | undefined => {

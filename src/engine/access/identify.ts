@@ -34,19 +34,16 @@ type Deps = Pick<Context, 'world' | 'store'> & {
   onTouchError: (error: unknown) => void;
 };
 
+const keptMax = limits.keyCacheEntriesMax;
+
 export function createIdentifier(deps: Deps): Identifier {
   const { world, store } = deps;
-  const entriesMax = limits.keyCacheEntriesMax;
-  const keys = createBriefMemory(world, {
-    entriesMax,
-    read: async (id: string) => store.read('key', { id }),
-  });
-  const sessions = createBriefMemory(world, {
-    entriesMax,
-    read: async (id: string) => store.read('session', { hash: Buffer.from(id, 'hex') }),
-  });
-  const touched = new NewestMap<string, number>(entriesMax);
-  const prolonged = new NewestMap<string, number>(entriesMax);
+  const keys = createBriefMemory(world, keptMax, async (id: string) => store.read('key', { id }));
+  const sessions = createBriefMemory(world, keptMax, async (id: string) =>
+    store.read('session', { hash: Buffer.from(id, 'hex') }),
+  );
+  const touched = new NewestMap<string, number>(keptMax);
+  const prolonged = new NewestMap<string, number>(keptMax);
 
   const touch = (key: Key, nowMs: number): void => {
     const lastMs = Math.max(touched.get(key.id) ?? 0, key.usedMs ?? 0);

@@ -38,7 +38,7 @@ export interface Declared {
   contract: Contract;
   /** The schema of events with this name. */
   schemaOf: (name: string) => Validator | undefined;
-  /** The declared name that this one, which nobody declares, is one edit away from. */
+  /** The declared name that this one, which is not declared, is one edit away from. */
   meantBy: (name: string) => string | undefined;
 }
 
@@ -53,12 +53,9 @@ type Version = Pick<EventType, 'name' | 'version' | 'createdMs'>;
 type Known = ReadonlyMap<string, Version>;
 
 export function createEventTypes({ world, store, contract, contracts }: Deps): EventTypes {
-  const versions = createBriefMemory(world, {
-    entriesMax: limits.eventTypeAppsKeptMax,
-    read: async (appNo: number) => {
-      const found = await store.read('eventTypeVersions', { appNo });
-      return new Map(found.map((one) => [one.name, one]));
-    },
+  const versions = createBriefMemory(world, limits.eventTypeAppsKeptMax, async (appNo: number) => {
+    const found = await store.read('eventTypeVersions', { appNo });
+    return new Map(found.map((one) => [one.name, one]));
   });
   const schemaOf = createSchemaCache(store);
   const webhooks = webhooksOf(contracts);
@@ -218,12 +215,14 @@ function tooLong(member: string, { length }: string, charsMax: number): Fault[] 
 
 function faultsOfSchema({ schema, example }: NewEventType): Fault[] {
   const compiled = compileDeclaredSchema(schema);
-  const below = (member: string, faults: readonly Fault[]): Fault[] =>
-    faults.map(({ field, message }) => ({ field: `body#/${member}${field}`, message }));
   if (compiled.kind === 'refused') return below('schema', compiled.faults);
   if (example === undefined) return [];
   const work = { left: bounds.requestStepsMax };
   return below('example', checkWithin(compiled.validator, example, work));
+}
+
+function below(member: string, faults: readonly Fault[]): Fault[] {
+  return faults.map(({ field, message }) => ({ field: `body#/${member}${field}`, message }));
 }
 
 function tooMany(name: string, { types, chars }: { types: number; chars: number }): Problem {

@@ -133,12 +133,10 @@ describe('a document with callbacks and webhooks', () => {
     await subscribe(service, { callbackUrl: receiver.url, event: 'parcel.sent' });
     const path = `/jobs?url=${encodeURIComponent(`${receiver.url}/job`)}`;
     assert.equal((await service.call({ method: 'POST', path })).status, 201);
-    for (const [event, payload] of [
-      ['done', 'any'],
-      ['parcel.sent', { parcel: 1 }],
-    ]) {
+    const events = { done: 'any', 'parcel.sent': { parcel: 1 } };
+    for (const [event, payload] of Object.entries(events)) {
       const call = { method: 'POST', path: '/events', body: { event, payload } };
-      assert.equal((await service.call(call)).json['deliveries'], 1, String(event));
+      assert.equal((await service.call(call)).json['deliveries'], 1, event);
     }
     const requests = await receiver.waitFor(2);
     assert.deepEqual(requests.map(({ url }) => url).toSorted(), [

@@ -125,9 +125,9 @@ for (const [database, open] of Object.entries({
     it('are listed by name, with their subscriptions and their health', async () => {
       const event = 'listed';
       const at = ['zoe', 'ann', 'ann', 'Ümit', 'ann'];
-      const made: string[] = [];
-      for (const customer of at) made.push(await subscribe(event, { customer, retry: [] }));
-      const [, first, second, , third] = made;
+      const ids: string[] = [];
+      for (const customer of at) ids.push(await subscribe(event, { customer, retry: [] }));
+      const [, first, second, , third] = ids;
       await service.call({
         method: 'PATCH',
         path: `/subscriptions/${first}`,
@@ -363,12 +363,12 @@ for (const [database, open] of Object.entries({
         }
         return leaks;
       };
-      const before = await snapshot();
+      const unchanged = await snapshot();
       assert.deepEqual(await run(as('cus_2')), []);
-      assert.equal(await snapshot(), before, 'something was changed');
+      assert.equal(await snapshot(), unchanged, 'something was changed');
       // The same attacks by somebody who may see all: the check must notice them.
       assert((await run({ key: service.key })).length > 15);
-      assert.notEqual(await snapshot(), before, 'the attacks can change something');
+      assert.notEqual(await snapshot(), unchanged, 'the attacks can change something');
     });
   });
 }

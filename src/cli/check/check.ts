@@ -269,10 +269,9 @@ function subscribeRows(
   ];
 }
 
-type Registered = Pick<SubscribeReport, 'accepts' | 'subject' | 'customer' | 'ends'>;
-
 /** What is registered when an API has answered, and what ends it. */
-function registeredRows({ accepts, subject, customer, ends }: Registered, api: ApiWords): Row[] {
+function registeredRows(report: SubscribeReport, api: ApiWords): Row[] {
+  const { accepts, subject, customer, ends } = report;
   const always = `its receivers, and ${api.unsubscribe}`;
   const ended = ends.length === 0 ? `only ${always}` : `${ends.join('; ')}; ${always}`;
   const endedBy: Row = { indent: 4, label: 'ended by', text: ended };
@@ -283,13 +282,8 @@ function registeredRows({ accepts, subject, customer, ends }: Registered, api: A
   }
   const registered = `if the request has a callback URL and the API answers ${accepts}`;
   const none = 'none, so its subscriptions receive the events of all subjects';
-  return [
-    api.row,
-    { indent: 4, label: 'registered', text: registered },
-    { indent: 4, label: 'subject', text: subject ?? none },
-    ...whose,
-    endedBy,
-  ];
+  const rows = [...textRow('registered', registered), ...textRow('subject', subject ?? none)];
+  return [api.row, ...rows, ...whose, endedBy];
 }
 
 function textRow(label: string, text: string | undefined): Row[] {

@@ -73,9 +73,9 @@ function* appsListening(apps: readonly number[], name: NoticeName): Script<Set<n
 }
 
 /** Notices of a customer may match no subscription, although those of other customers do. */
-function* withListeners(notices: readonly NewNotice[]): Script<readonly NewNotice[]> {
+function* withListeners(written: readonly NewNotice[]): Script<readonly NewNotice[]> {
   const asked = new Map(
-    notices.map(({ appNo, name, customer }) => {
+    written.map(({ appNo, name, customer }) => {
       const keys = matchingKeys({ name, customer, subject: undefined, audience: 'everyone' });
       return [JSON.stringify([appNo, name, customer]), keys.map((key) => [appNo, key] as const)];
     }),
@@ -84,7 +84,7 @@ function* withListeners(notices: readonly NewNotice[]): Script<readonly NewNotic
   for (const [question, keys] of asked) {
     if ((yield* forEach(noticesSql.listening, keys)).length > 0) heard.add(question);
   }
-  return notices.filter(({ appNo, name, customer }) =>
+  return written.filter(({ appNo, name, customer }) =>
     heard.has(JSON.stringify([appNo, name, customer])),
   );
 }

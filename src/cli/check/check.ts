@@ -270,8 +270,10 @@ function subscribeRows(
 }
 
 /** What is registered when an API has answered, and what ends it. */
-function registeredRows(report: SubscribeReport, api: ApiWords): Row[] {
-  const { accepts, subject, customer, ends } = report;
+function registeredRows(
+  { accepts, subject, customer, ends }: Omit<SubscribeReport, 'method' | 'path' | 'variants'>,
+  api: ApiWords,
+): Row[] {
   const always = `its receivers, and ${api.unsubscribe}`;
   const ended = ends.length === 0 ? `only ${always}` : `${ends.join('; ')}; ${always}`;
   const endedBy: Row = { indent: 4, label: 'ended by', text: ended };

@@ -4,6 +4,8 @@ export const limits = {
   /** Requests are aborted after this time. The service itself responds within 3 s, or with 503. */
   requestMs: 15_000,
   pageItems: 50,
+  /** Characters of a description beside a suggested event name. */
+  suggestionCharsMax: 80,
   /** Empty pages that are skipped before the user is asked to load more. */
   emptyPagesMax: 5,
   /** Live lists: time between two reloads, rows held back while the user interacts, rows shown. */

@@ -19,6 +19,7 @@ export function testEvent(
   const callback = subscription?.callbacks.find((one) => one.inactive === undefined);
   const ofContract = types.filter((type) => fits(type.contract, subscription?.contract));
   const type =
+    types.find((one) => one.source !== 'callback' && one.event === callback?.event) ??
     ofContract.find((one) => one.callback === callback?.label && one.event === callback.event) ??
     ofContract.find((one) => one.callback === callback?.label) ??
     ofContract.find((one) => isNameOrPattern(one.event));

@@ -87,6 +87,36 @@ describe('the page of events', () => {
     });
   });
 
+  it('shows what an event type says, and refuses a name that is nearly one', async () => {
+    const put = async (name: string, body: object): Promise<void> => {
+      const answer = await on.service.call({ method: 'PUT', path: `/event-types/${name}`, body });
+      assert.equal(answer.status, 201, answer.text);
+    };
+    const schema = { type: 'object', required: ['parcel'], properties: { parcel: {} } };
+    const description = 'A parcel was handed over';
+    await put('parcel.sent', { schema, description, example: { parcel: 'p_1' } });
+    await put('parcel.old', { schema: {}, state: 'deprecated' });
+    await on.visit(async (page, faults) => {
+      faults.expect(/console: Failed to load resource.* 422 .*\/events\)$/);
+      await openForm(page, 'parcel.old');
+      await shows(form(page), 'Deprecated');
+      const option = form(page).locator('datalist option[value="parcel.sent"]');
+      assert.equal(await option.getAttribute('label'), `version 1 · ${description}`);
+      const field = form(page).getByLabel('Event', { exact: true });
+      await field.fill('parcel.sent');
+      await shows(form(page), 'Event type, version 1');
+      await shows(form(page), description);
+      assert.deepEqual(JSON.parse(await payload(page).inputValue()), { parcel: 'p_1' });
+      assert.equal(await form(page).getByText('Deprecated').count(), 0);
+      await field.fill('parcel.snet');
+      await publish(page).click();
+      await shows(form(page), 'did you mean "parcel.sent"?');
+      await field.fill('parcel.sent');
+      await publish(page).click();
+      await shows(form(page), '1 delivered');
+    });
+  });
+
   it('publishes once, however often it is clicked, and every byte unchanged', async () => {
     await on.visit(async (page) => {
       await openForm(page, 'order.counted');

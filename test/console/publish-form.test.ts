@@ -20,7 +20,23 @@ describe('namesOf', () => {
     const types = ['*', 'a.*', '{$request.query.event}', 'paid', 'paid', 'a.b'].map((event) =>
       type(event),
     );
-    assert.deepEqual(namesOf(types), ['paid', 'a.b']);
+    assert.deepEqual(
+      namesOf(types).map(({ value }) => value),
+      ['paid', 'a.b'],
+    );
+  });
+  it('says what is declared of an event', () => {
+    const about = { description: 'd'.repeat(limits.suggestionCharsMax + 1), version: 2 };
+    const types = [
+      type('plain'),
+      { ...type('typed'), ...about },
+      { ...type('old'), state: 'deprecated' as const },
+    ];
+    assert.deepEqual(namesOf(types), [
+      { value: 'plain', label: undefined },
+      { value: 'typed', label: `version 2 · ${'d'.repeat(limits.suggestionCharsMax)}` },
+      { value: 'old', label: 'deprecated' },
+    ]);
   });
 });
 
@@ -29,6 +45,15 @@ describe('typesFor', () => {
     const types = ['{$x}', '*', 'b.*', 'a.*', 'a.b', 'a'].map((event) => type(event));
     const events = typesFor(types, 'a.b').map(({ event }) => event);
     assert.deepEqual(events, ['a.b', 'a.*', '*', '{$x}']);
+  });
+});
+
+describe('typesFor an event type', () => {
+  it('is only that, because callbacks do not check its payload', () => {
+    const declared = { ...type('a.b'), source: 'declared' as const };
+    const types = [type('*'), type('a.b'), declared];
+    assert.deepEqual(typesFor(types, 'a.b'), [declared]);
+    assert.deepEqual(typesFor(types, 'a.c'), [types[0]]);
   });
 });
 

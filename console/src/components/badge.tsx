@@ -24,6 +24,7 @@ const looks = {
   done: { tone: 'good', icon: 'check', word: 'Done' },
   failing: { tone: 'bad', icon: 'alert', word: 'Failing' },
   inactive: { tone: 'warn', icon: 'pause', word: 'Inactive' },
+  deprecated: { tone: 'warn', icon: 'alert', word: 'Deprecated' },
   rejected: { tone: 'bad', icon: 'close', word: 'Rejected' },
 } as const satisfies Record<string, { tone: Tone; icon: IconName; word: string }>;
 

@@ -49,18 +49,20 @@ export function SecretField(props: InputProps): JSX.Element {
   );
 }
 
+type Suggestion = { readonly value: string; readonly label?: string | undefined };
+
 /** With suggestions; other text is accepted too. */
 export function SuggestField({
   options,
   ...props
-}: InputProps & { readonly options: readonly string[] }): JSX.Element {
+}: InputProps & { readonly options: readonly Suggestion[] }): JSX.Element {
   const id = useId();
   return (
     <Field {...props} id={id}>
       <input {...useInputProps(id, props)} type="text" list={`${id}-list`} />
       <datalist id={`${id}-list`}>
-        {options.map((option) => (
-          <option key={option} value={option} />
+        {options.map(({ value, label }) => (
+          <option key={value} value={value} label={label} />
         ))}
       </datalist>
     </Field>

@@ -2,7 +2,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { get } from '../api.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Select, SuggestField, TextField } from '../components/field.tsx';
 import {
@@ -13,9 +12,8 @@ import {
 } from '../components/filter-bar.tsx';
 import { eventError } from '../event-name.ts';
 import { isFiltered } from '../is-filtered.ts';
-import { useLoad } from '../load.ts';
 import { hrefWith, setParams } from '../router.ts';
-import type { EventType } from '../events/event-types.ts';
+import { useEventSuggestions } from '../events/event-suggestions.ts';
 import { noFilter, type DeliveryFilter } from './filter.ts';
 import { readResult, resultSuggestions, resultText } from './result-filter.ts';
 
@@ -32,7 +30,7 @@ const states = [
 ] as const;
 
 export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
-  const names = useEventNames();
+  const names = useEventSuggestions();
   const state = filter.state ?? '';
   const isFolded = useSignal(!hasMore(filter));
   return (
@@ -120,13 +118,4 @@ function ResultField({ filter }: { filter: DeliveryFilter }): JSX.Element {
       }}
     />
   );
-}
-
-/** Names and patterns of the contract. If they fail to load, there are only no suggestions. */
-function useEventNames(): readonly string[] {
-  const types = useLoad('types', (signal) =>
-    get<{ items: readonly EventType[] }>('/event-types', { signal }),
-  );
-  const names = types.value?.items.map(({ event }) => event) ?? [];
-  return [...new Set(names.filter((name) => !name.includes('{')))];
 }

@@ -3,7 +3,10 @@ import { errorNames } from '../outcome-label.ts';
 
 export type ResultFilter = { readonly status?: string; readonly error?: string };
 
-export const resultSuggestions: readonly string[] = ['2xx', '3xx', '4xx', '5xx', ...errorNames];
+export const resultSuggestions: readonly { readonly value: string }[] = [
+  ...['2xx', '3xx', '4xx', '5xx'],
+  ...errorNames,
+].map((value) => ({ value }));
 
 /** The filter it stands for; undefined if it is neither a status nor an error. */
 export function readResult(text: string): ResultFilter | undefined {

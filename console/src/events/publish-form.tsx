@@ -1,6 +1,7 @@
 // The publish form, with the schema of the contract next to the payload.
 import type { JSX } from 'preact';
 import type { ApiProblem } from '../api.ts';
+import { StateBadge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Select, SuggestField, TextField } from '../components/field.tsx';
 import { ProblemNotice } from '../components/notice.tsx';
@@ -42,7 +43,7 @@ export function PublishForm({
         isFocused
         maxLength={256}
         placeholder="order.created"
-        hint="An event name from the contract, or any name that matches one of its patterns."
+        hint="The name of an event type, or any name that matches a pattern of the contract."
         error={fieldError(act.problem, 'body#/event', eventSentence)}
         onInput={(value) => set({ event: value })}
       />
@@ -63,7 +64,7 @@ export function PublishForm({
         errors={payloadErrors(act.problem)}
         onInput={(value) => set({ payload: value })}
       />
-      <Schemas types={schemasOf(fitting)} name={event} />
+      <Schemas types={schemasOf(fitting)} fitting={fitting} name={event} />
       <Rest problem={act.problem} />
       <div class="form-actions">
         <Button kind="primary" type="submit" icon="event" isBusy={act.isBusy} isDisabled={!isValid}>
@@ -113,26 +114,62 @@ function AudienceFields({
   );
 }
 
-function Schemas({ types, name }: { types: readonly EventType[]; name: string }): JSX.Element {
+function Schemas({
+  types,
+  fitting,
+  name,
+}: {
+  readonly types: readonly EventType[];
+  readonly fitting: readonly EventType[];
+  readonly name: string;
+}): JSX.Element {
   return (
     <DrawerSection title="Payload schema">
+      {fitting
+        .filter(({ source }) => source !== 'callback')
+        .map((type) => (
+          <About key={type.event} type={type} />
+        ))}
       {types.length === 0 ? (
         <p class="soft">
-          {name === ''
-            ? 'Enter an event name to see its schema.'
-            : 'The contract defines no schema for this event.'}
+          {name === '' ? 'Enter an event name to see its schema.' : 'This event has no schema.'}
         </p>
       ) : null}
-      {types.map(({ callback, contract, schema }) => (
-        <div key={`${contract} ${callback}`} class="schema-of">
-          <p class="soft">
-            Schema of callback <UntrustedText text={callback} mono /> in{' '}
-            <UntrustedText text={contract} />
-          </p>
-          {schema === undefined ? null : <SchemaView schema={schema} />}
+      {types.map((type) => (
+        <div key={`${type.contract} ${type.callback}`} class="schema-of">
+          {type.source === 'callback' ? (
+            <p class="soft">
+              Schema of callback <UntrustedText text={type.callback} mono /> in{' '}
+              <UntrustedText text={type.contract} />
+            </p>
+          ) : null}
+          {type.schema === undefined ? null : <SchemaView schema={type.schema} />}
         </div>
       ))}
     </DrawerSection>
+  );
+}
+
+function About({ type }: { type: EventType }): JSX.Element {
+  const { source, contract, description, version, state } = type;
+  return (
+    <div class="schema-of">
+      <p class="cluster soft">
+        {source === 'webhook' ? (
+          <span>
+            Webhook of <UntrustedText text={contract} />
+          </span>
+        ) : (
+          <span>Event type, version {version}</span>
+        )}
+        {state === 'deprecated' ? <StateBadge state="deprecated" /> : null}
+      </p>
+      {description === undefined ? null : (
+        <p>
+          <UntrustedText text={description} />
+        </p>
+      )}
+    </div>
   );
 }
 
@@ -163,6 +200,7 @@ function fieldError(
   return problem?.of(field) === undefined ? undefined : words(problem, field);
 }
 
-function eventSentence(): string {
+function eventSentence({ code, detail }: ApiProblem): string {
+  if (code === 'event_misspelled') return detail;
   return 'Use letters, digits, _ and -, with dots between parts, for example order.created.';
 }

@@ -1,13 +1,12 @@
 // The fields of a new replay. Each is a query parameter.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { get, type ApiProblem } from '../api.ts';
+import type { ApiProblem } from '../api.ts';
 import { NumberField, Select, SuggestField, TextField, TimeField } from '../components/field.tsx';
 import { fromField, toField } from '../local-time.ts';
 import { readResult, resultSuggestions, resultText } from '../deliveries/result-filter.ts';
-import { useLoad } from '../load.ts';
 import { setParams } from '../router.ts';
-import type { EventType } from '../events/event-types.ts';
+import { useEventSuggestions } from '../events/event-suggestions.ts';
 import { rateDefault, rateError, rateMax, type FormValues } from './form-values.ts';
 
 const states = [
@@ -40,7 +39,7 @@ export function FormFields({
         placeholder="order.*"
         isMono
         maxLength={256}
-        options={useEventNames()}
+        options={useEventSuggestions()}
         error={errorOf('event')}
         onChange={(event) => set({ event: event.trim() })}
       />
@@ -144,15 +143,6 @@ function ResultField({ values }: { values: FormValues }): JSX.Element {
       }}
     />
   );
-}
-
-/** Suggestions only: any name can be typed. */
-function useEventNames(): readonly string[] {
-  const types = useLoad('types', (signal) =>
-    get<{ items: readonly EventType[] }>('/event-types', { signal }),
-  );
-  const names = (types.value?.items ?? []).map(({ event }) => event);
-  return [...new Set(names)].filter((name) => !name.includes('{'));
 }
 
 function sentence(error: string | undefined): string | undefined {

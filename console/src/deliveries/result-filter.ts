@@ -4,7 +4,10 @@ import { errorNames } from '../outcome-label.ts';
 export type ResultFilter = { readonly status?: string; readonly error?: string };
 
 export const resultSuggestions: readonly { readonly value: string }[] = [
-  ...['2xx', '3xx', '4xx', '5xx'],
+  '2xx',
+  '3xx',
+  '4xx',
+  '5xx',
   ...errorNames,
 ].map((value) => ({ value }));
 

@@ -29,7 +29,10 @@ export interface EventTypes {
   /** Whether a document has a webhook for events with this name. */
   isOfWebhook: (name: string) => boolean;
   /** What the app and webhooks declare of these events. Undefined: nothing. Synchronous if it is cached. */
-  declared: (app: Declarer, names: readonly string[]) => MaybePromise<Declared | undefined>;
+  declared: (
+    app: Declarer,
+    events: readonly Pick<EventType, 'name'>[],
+  ) => MaybePromise<Declared | undefined>;
   /** Called after a change on this node. */
   changed: (appNo: number) => void;
 }
@@ -75,11 +78,12 @@ export function createEventTypes({ world, store, contract, contracts }: Deps): E
   return {
     contract,
     isOfWebhook: (name) => webhooks.has(name),
-    declared: (app, names) => {
+    declared: (app, events) => {
       if (app.hasEventTypes === false && !versions.isFresh(app.no)) return ofWebhooks;
       return whenReady(versions.find(app.no), (known) => {
         if (known.size === 0) return ofWebhooks;
-        const named = [...new Set(names)].flatMap((name) => known.get(name) ?? []);
+        const names = new Set(events.map(({ name }) => name));
+        const named = [...names].flatMap((name) => known.get(name) ?? []);
         const schemas = named.map((one) => schemaOf(app.no, one));
         return whenReady(allReady(schemas), (read) =>
           declaredBy(known, new Map(named.map(({ name }, at) => [name, read[at]]))),

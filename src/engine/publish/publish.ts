@@ -109,8 +109,7 @@ export function rulesFor(
 ): MaybePromise<AppRules> {
   const { types } = rules;
   if (types === undefined) return rules;
-  const names = events.map(({ name }) => name);
-  return whenReady(types.declared(app, names), (declared) =>
+  return whenReady(types.declared(app, events), (declared) =>
     declared === undefined ? rules : { ...rules, declared },
   );
 }

@@ -31,6 +31,7 @@ export function keysContract(name: string, open: OpenSubject): void {
           appId: id,
           appQuotas: noQuotas,
           appHasEventTypes: false,
+          customer: undefined,
           name: 'first',
           scopes: ['admin', 'read'],
           hash: plain(key.hash),

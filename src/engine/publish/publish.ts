@@ -60,10 +60,7 @@ export async function publish(
   call: PublishCall,
 ): Promise<Published> {
   const { app, hops } = call;
-  const events = call.events.map((event) => {
-    const customer = customerOf(app, event.customer, `${event.at}/customer`);
-    return customer === event.customer ? event : { ...event, customer };
-  });
+  const events = ownEvents(call);
   refuseLoop(hops);
   refuseContradiction(call);
   refuseLarge(events, context.quotas.of(app).payloadBytes);
@@ -99,6 +96,15 @@ export async function publish(
   const faults = [...validation.warnings, ...(misfits?.values() ?? [])].flat();
   const warnings = faults.slice(0, bounds.faultsMax);
   return { events: accepted, warnings, rate };
+}
+
+/** The events of a customer's key are for this customer. */
+function ownEvents({ app, events }: PublishCall): readonly NewEvent[] {
+  if (app.customer === undefined) return events;
+  return events.map((event) => ({
+    ...event,
+    customer: customerOf(app, event.customer, `${event.at}/customer`),
+  }));
 }
 
 /** With what the app declares of these events. Synchronous, as nearly always, if that is cached. */

@@ -12,11 +12,14 @@ function sent(parcel: Parcel): Parcel {
 
 const pool = Buffer.from('0123456789');
 
+/** What few events have; a message has a place for each. */
+const unnamed = { subject: undefined, customer: undefined, skipped: undefined };
+
 function publish(about: Partial<EditInput<'publish'>>): Batch['edits'][number] {
   const input: EditInput<'publish'> = {
     appNo: 1,
     contract: 'Ringback',
-    events: [{ id: 'e0', name: 'a', payload: bytes('payload') }],
+    events: [{ id: 'e0', name: 'a', ...unnamed, payload: bytes('payload') }],
     audience: { kind: 'everyone' },
     trace: undefined,
     idempotency: undefined,
@@ -84,7 +87,12 @@ describe('a batch', () => {
       settlements: [],
       edits: [
         publish({
-          events: ['', 'b', 'cc'].map((text) => ({ id: text, name: 'n', payload: bytes(text) })),
+          events: ['', 'b', 'cc'].map((text) => ({
+            id: text,
+            name: 'n',
+            ...unnamed,
+            payload: bytes(text),
+          })),
         }),
         publish({ events: [] }),
       ],
@@ -136,7 +144,7 @@ describe('a batch', () => {
 
   it('holds all its bytes in one buffer of exact size, and does not detach the originals', () => {
     const edits = [pool.subarray(2, 5), pool.subarray(8)].map((payload) =>
-      publish({ events: [{ id: 'e', name: 'a', payload }] }),
+      publish({ events: [{ id: 'e', name: 'a', ...unnamed, payload }] }),
     );
     const parcel = packBatch({ nowMs: 1, settlements: [], edits, offer: undefined });
     assert.equal(parcel.bytes.byteLength, 5);

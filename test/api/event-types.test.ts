@@ -155,6 +155,21 @@ describe('PUT /event-types/{name}', () => {
     assert.match(faultsOf(answer)[0] ?? '', /^body#\/example .*(?:steps|take too many)/);
   });
 
+  it('refuses more than an app may have in all, and still replaces those it has', async () => {
+    const app = await newApp(service);
+    const title = 'x'.repeat(limits.eventTypeSchemaCharsMax - '{"title":""}'.length);
+    const large = { schema: { title } };
+    const most = limits.eventTypesCharsMax / limits.eventTypeSchemaCharsMax;
+    for (let no = 0; no < most; no += 1) await ok(app, put(`type ${no}`, large));
+    const answer = await app.call(put('one.more', { schema: {} }));
+    assert.deepEqual([answer.status, answer.json['code']], [429, 'quota_exceeded']);
+    const detail =
+      /^Cannot declare event type "one\.more": the app would have event types of 4194306/;
+    assert.match(String(answer.json['detail']), detail);
+    await ok(app, put('type 0', { schema: {} }));
+    await ok(app, put('one.more', { schema: {} }));
+  });
+
   it('needs the scope admin, and reading the scope read', async () => {
     const app = await newApp(service);
     await ok(app, put('order.created'));

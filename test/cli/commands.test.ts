@@ -8,8 +8,8 @@ import { readCall } from '../../src/cli/program/read-call.ts';
 import { runHere } from './in-process.ts';
 
 const wanted =
-  'serve listen publish subscribe unsubscribe subscriptions deliveries events retry replay ' +
-  'key check migrate backup doctor';
+  'serve listen publish event-types types subscribe unsubscribe subscriptions deliveries events ' +
+  'retry replay key check migrate backup doctor';
 
 describe('the list of commands', () => {
   it('contains each command once', () => {

@@ -98,7 +98,7 @@ describe('ringback', () => {
 
 describe('ringback on a terminal', { skip: noTerminal }, () => {
   it('shows the overview on one screen, in colours', async () => {
-    const { code, screen, history, raw } = await runOnTerminal([], { columns: 80, rows: 30 });
+    const { code, screen, history, raw } = await runOnTerminal([], { columns: 80, rows: 32 });
     assert.equal(code, 0);
     assert.equal(screen[0], history[0], 'nothing has scrolled off the screen');
     assert.match(screen[0] ?? '', /^Ringback \S+: a subscription and callback service\.$/);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Environment } from '../../../src/config.ts';
 import { start, type Running } from '../../api/harness.ts';
 import { newFolder } from '../../cli/ringback-process.ts';
 import { header, receive } from '../receiver.ts';
@@ -35,11 +36,11 @@ const post = {
 const jobs = { ...shop, paths: { '/jobs': { post } } };
 const subscribers = { ...shop, paths: { '/subscribe': { post } } };
 
-async function startWith(document: object): Promise<Running> {
+async function startWith(document: object, more: Environment = {}): Promise<Running> {
   await using folder = await newFolder();
   const file = join(folder.path, 'api.json');
   await writeFile(file, JSON.stringify(document));
-  return start({ env: { RINGBACK_CONTRACT: file } });
+  return start({ env: { ...more, RINGBACK_CONTRACT: file } });
 }
 
 interface TypeView {
@@ -123,6 +124,25 @@ describe('a document that has only webhooks', () => {
     assert.match(await publish('order.piad', { message: 'm' }), /did you mean "order.paid"/);
     assert.match(await publish('parcel.sent', {}), /parcel is required/);
     assert.equal((await typesOf(service, 'declared')).length, 1);
+  });
+});
+
+describe('a document of an API behind the gateway', () => {
+  it('has subscribers of its webhooks below the prefix of Ringback', async () => {
+    await using service = await startWith(subscribers, {
+      RINGBACK_UPSTREAM: 'http://127.0.0.1:9',
+    });
+    await using receiver = await receive();
+    const post = async (path: string, body: object): Promise<Record<string, unknown>> =>
+      (await service.call({ method: 'POST', path: `/ringback${path}`, body })).json;
+    const { subscriberId } = await post('/subscribe', { callbackUrl: receiver.url });
+    assert.match(String(subscriberId), /^sub_/);
+    const accepted = await post('/events', { event: 'parcel.sent', payload: { parcel: 1 } });
+    assert.equal(accepted['deliveries'], 1);
+    const [request] = await receiver.waitFor(1);
+    assert.equal(request?.body.toString(), '{"parcel":1}');
+    const own = await service.call({ method: 'POST', path: '/subscribe' });
+    assert.equal(own.status, 502, 'it is an operation of the API, which is not there');
   });
 });
 

@@ -13,11 +13,12 @@ const newId = idMaker(world);
 /** The callback URL; nothing listens there. */
 export const hook = 'http://127.0.0.1:9000/hook';
 
-export type Kind = 'subscription' | 'event' | 'delivery' | 'replay' | 'key' | 'app';
+export type Kind = 'subscription' | 'customer' | 'event' | 'delivery' | 'replay' | 'key' | 'app';
 
 /** The kind of record that an id parameter names, by the path. New paths must be added here. */
 export function kindOf({ path }: Operation): Kind {
   if (/^\/(?:subscriptions|unsubscribe$)/.test(path)) return 'subscription';
+  if (path.startsWith('/customers')) return 'customer';
   if (path.startsWith('/events')) return 'event';
   if (path.startsWith('/deliveries')) return 'delivery';
   if (path.startsWith('/replays')) return 'replay';
@@ -103,6 +104,12 @@ export function tenantsOf(call: (call: Call) => Promise<Answer>): Tenants {
       const { json } = await ok({ method: 'POST', path: '/subscribe', key, body });
       return String(json['subscriberId']);
     }
+    if (kind === 'customer') {
+      const customer = `cus_${newId()}`;
+      const body = { callbackUrl: hook, 'x-ringback': { customer } };
+      await ok({ method: 'POST', path: '/subscribe', key, body });
+      return customer;
+    }
     if (kind === 'key') {
       const body = { name: 'a key', scopes: ['read'] };
       return String((await ok({ method: 'POST', path: '/keys', key, body })).json['id']);
@@ -130,6 +137,7 @@ export function tenantsOf(call: (call: Call) => Promise<Answer>): Tenants {
         `/subscriptions/${id}/secret`,
         `/deliveries?subscriberId=${id}`,
       ],
+      customer: [`/subscriptions?customer=${id}`],
       event: [`/events/${id}`, `/deliveries?eventId=${id}`],
       delivery: [`/deliveries/${id}`],
       replay: [`/replays/${id}`],
@@ -146,6 +154,7 @@ export function tenantsOf(call: (call: Call) => Promise<Answer>): Tenants {
 export function random(kind: Kind): string {
   const prefixes = { subscription: 'sub', event: 'evt', replay: 'rpl', app: 'app' } as const;
   if (kind === 'key') return `rbk_${makeKey(world).id}`;
+  if (kind === 'customer') return `cus_${newId()}`;
   return kind === 'delivery' ? `dlv_${newId()}_0` : withPrefix(prefixes[kind], newId());
 }
 

@@ -133,11 +133,11 @@ describe('a document of an API behind the gateway', () => {
       RINGBACK_UPSTREAM: 'http://127.0.0.1:9',
     });
     await using receiver = await receive();
-    const post = async (path: string, body: object): Promise<Record<string, unknown>> =>
+    const ask = async (path: string, body: object): Promise<Record<string, unknown>> =>
       (await service.call({ method: 'POST', path: `/ringback${path}`, body })).json;
-    const { subscriberId } = await post('/subscribe', { callbackUrl: receiver.url });
+    const { subscriberId } = await ask('/subscribe', { callbackUrl: receiver.url });
     assert.match(String(subscriberId), /^sub_/);
-    const accepted = await post('/events', { event: 'parcel.sent', payload: { parcel: 1 } });
+    const accepted = await ask('/events', { event: 'parcel.sent', payload: { parcel: 1 } });
     assert.equal(accepted['deliveries'], 1);
     const [request] = await receiver.waitFor(1);
     assert.equal(request?.body.toString(), '{"parcel":1}');

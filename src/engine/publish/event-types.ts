@@ -1,7 +1,7 @@
 // Event types: what apps declare of their events, and documents of their webhooks. A publish checks a payload by the
 // schema of its name, and refuses a name that is a misspelled one. Declarations are cached like keys: a change holds at
 // once on the node that made it, and within a second on the others. An app that declares nothing costs no read
-// (docs/decisions/0041-event-types-belong-to-ringbacks-own-contract.md).
+// (docs/decisions/0042-event-types-belong-to-ringbacks-own-contract.md).
 import { createBriefMemory } from '../../core/base/brief-memory.ts';
 import { allReady, whenReady, type MaybePromise } from '../../core/base/maybe-promise.ts';
 import type { App } from '../../core/domain/app.ts';

@@ -254,6 +254,7 @@ describe('the scopes of openapi.yaml', () => {
     if (path.startsWith('/apps') || path === '/nodes' || path === '/metrics') return 'operator';
     if (path.startsWith('/keys') || path.endsWith('/retry')) return 'admin';
     if (path.startsWith('/replays') && method === 'POST') return 'admin';
+    if (path.startsWith('/event-types/') && method !== 'GET') return 'admin';
     if (method === 'GET' && !path.endsWith('/secret')) return 'read';
     return path.startsWith('/events') ? 'publish' : 'subscribe';
   };

@@ -130,7 +130,7 @@ describe('ringback migrate', () => {
   it('shows its progress on a terminal, and then the result', { skip: noTerminal }, async () => {
     await using folder = await newFolder();
     const args = ['migrate', '--data', join(folder.path, 'new')];
-    const { code, screen, raw } = await runOnTerminal(args, { columns: 60 });
+    const { code, screen, raw } = await runOnTerminal(args, { columns: 60, rows: last + 10 });
     assert.equal(code, 0);
     assert.match(raw, new RegExp(`Migrations  ░+  0 % · 0 of ${last}`));
     assert.deepEqual(screen, lines(0, 'applied').trimEnd().split('\n'), 'the bar was removed');

@@ -25,7 +25,7 @@ describe('ensurePartitions', () => {
     assert.equal(await ensurePartitions(stage.client, span), 0);
     assert.deepEqual(await statesOf(stage, oldMs), attached);
     await insertEvent(stage, oldMs);
-    assert.equal((await indexesOn(stage, oldMs)).length, 3, 'a partition has the indexes');
+    assert.equal((await indexesOn(stage, oldMs)).length, 4, 'a partition has the indexes');
   });
 
   it('is safe when several nodes do it at once', async () => {

@@ -15,14 +15,15 @@ import { checkVisible } from './check-expressions.ts';
 import { compileLinks } from './links.ts';
 
 export function compileSubject(draft: DeclaredOperation): Template | undefined {
-  return templateAt(draft, { extension: 'x-ringback-subject', example: '$response.body#/id' });
+  const example = '$response.body#/id';
+  return templateAt(draft, { extension: 'x-ringback-subject', what: 'subject', example });
 }
 
 /** Only the request may say whose it is: a subscription is written before an API answers. */
 export function compileCustomer(draft: DeclaredOperation): Template | undefined {
   const extension = 'x-ringback-customer';
   const example = '$request.header.X-Account';
-  const template = templateAt(draft, { extension, example });
+  const template = templateAt(draft, { extension, what: 'customer', example });
   const late = expressionsOf(template ?? []).find((one) => !isOfRequest(one));
   const place = child(draft.place, extension);
   if (late === undefined || place === undefined) return template;
@@ -36,7 +37,7 @@ function isOfRequest(expression: Expression): boolean {
 
 function templateAt(
   draft: DeclaredOperation,
-  { extension, example }: { extension: string; example: string },
+  { extension, what, example }: { extension: string; what: string; example: string },
 ): Template | undefined {
   const place = child(draft.place, extension);
   if (place === undefined) return undefined;
@@ -47,7 +48,6 @@ function templateAt(
     return parsed.template;
   }
   const expected = `expected a runtime expression such as "${example}", or a text with expressions in braces`;
-  const what = extension.slice('x-ringback-'.length);
   throw errorAt(place, `read the ${what}`, `it is ${JSON.stringify(place.value)}, ${expected}`);
 }
 

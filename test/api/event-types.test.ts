@@ -282,6 +282,33 @@ describe('a batch', () => {
   });
 });
 
+describe('a batch of names that nobody declared', () => {
+  it('is compared with the declared ones only as far as the work allows', async () => {
+    const app = await newApp(service);
+    // Names that differ only at their ends cost most.
+    const long = (end: string): string => 'n'.repeat(limits.eventNameCharsMax - end.length) + end;
+    const types = 20;
+    for (let i = 0; i < types; i += 1) await ok(app, put(long(`_${i + 100}`), { schema: {} }));
+    const near = long('_1x0');
+    const eventsOf = (names: readonly string[]): Call => ({
+      method: 'POST',
+      path: '/events/batch',
+      body: { events: names.map((event) => ({ event, payload: { message: 'm' } })) },
+    });
+    assert.equal((await app.call(eventsOf([near]))).json['code'], 'event_misspelled');
+    const each = types * limits.eventNameCharsMax;
+    const far = Array.from({ length: Math.ceil(limits.spellingCharsMax / each) }, (_, i) =>
+      long(`~${String(i).padStart(3, '0')}~~`),
+    );
+    assert.equal((await app.call(eventsOf([...far.slice(1), near]))).status, 422);
+    // A repeated name is looked up once.
+    const repeated = Array.from({ length: 300 }, () => far[0] ?? '');
+    assert.equal((await app.call(eventsOf([...repeated, near]))).status, 422);
+    const last = await app.call(eventsOf([...far, near]));
+    assert.equal(last.status, 202, last.text);
+  });
+});
+
 describe('lenient mode', () => {
   it('accepts a payload that violates a declared schema, with a warning', async () => {
     await using lenient = await start({ env: { RINGBACK_LENIENT: 'true' } });

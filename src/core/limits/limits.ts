@@ -154,6 +154,8 @@ export const limits = {
   eventTypeExampleCharsMax: 65_536,
   eventTypeDescriptionCharsMax: 1_000,
   eventTypesCharsMax: 4 * 1_048_576,
+  /** Compared in a publish to find misspelled names; what is left after that is not looked for. */
+  spellingCharsMax: 1_000_000,
   /** A node remembers the names of as many apps, and parsed schemas of so many characters. */
   eventTypeAppsKeptMax: 1_000,
   eventTypeCharsKeptMax: 4 * 1_048_576,

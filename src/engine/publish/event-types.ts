@@ -16,6 +16,7 @@ import { isEventOf } from '../../contract/request/payload.ts';
 import { compileDeclaredSchema } from '../../contract/schema/declared-schema.ts';
 import { anything } from '../../contract/sample/sample.ts';
 import { checkWithin, type Validator } from '../../contract/schema/schema.ts';
+import type { WorkBudget } from '../../contract/schema/step-budget.ts';
 import type { EditInput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 
@@ -42,8 +43,8 @@ export interface Declared {
   contract: Contract;
   /** The schema of events with this name. */
   schemaOf: (name: string) => Validator | undefined;
-  /** The declared name that this one, which is not declared, is one edit away from. */
-  meantBy: (name: string) => string | undefined;
+  /** The declared name that this one, which is not declared, is one edit away from. Looks no further than its work allows. */
+  meantBy: (name: string, work: WorkBudget) => string | undefined;
 }
 
 type Deps = Pick<Context, 'world' | 'store'> & {
@@ -69,9 +70,13 @@ export function createEventTypes({ world, store, contract, contracts }: Deps): E
   ): Declared => ({
     contract,
     schemaOf: (name) => webhooks.get(name) ?? schemas.get(name),
-    meantBy: (name) => {
+    meantBy: (name, work) => {
       if (webhooks.has(name) || known.has(name) || isEventOf(contracts, name)) return undefined;
-      const isMeant = (one: string): boolean => isOneEdit(one, name);
+      const isMeant = (one: string): boolean => {
+        if (Math.abs(one.length - name.length) > 1 || work.left <= 0) return false;
+        work.left -= name.length; // Long names that differ only at their ends are compared to there.
+        return isOneEdit(one, name);
+      };
       return webhooks.keys().find(isMeant) ?? known.keys().find(isMeant);
     },
   });

@@ -16,6 +16,7 @@ import { bounds } from '../../contract/document/bounds.ts';
 import type { Contract } from '../../contract/model/contract.ts';
 import { checkPayload, chooseContract, type PayloadFault } from '../../contract/request/payload.ts';
 import { checkWithin } from '../../contract/schema/schema.ts';
+import type { WorkBudget } from '../../contract/schema/step-budget.ts';
 import { misspelledEvent, type Declared, type EventTypes, type Misspelled } from './event-types.ts';
 
 export interface NewEvent {
@@ -62,7 +63,7 @@ export function validateEvents(
 ): EventValidation {
   const chosen = contractOf(rules, events, title);
   if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
-  const checked = { faults: [], skipped: undefined, misspelled: [] };
+  const checked = nothingChecked();
   return validationOf(rules, checkEvents(rules, events, { contract: chosen, checked }), chosen);
 }
 
@@ -74,7 +75,7 @@ export async function validateEventsInTurns(
 ): Promise<EventValidation> {
   const chosen = contractOf(rules, events, title);
   if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
-  const checked: Checked = { faults: [], skipped: undefined, misspelled: [] };
+  const checked = nothingChecked();
   for (let at = 0; at < events.length; at += limits.eventsCheckedAtOnce) {
     if (at > 0) await endOfTurn();
     const some = events.slice(at, at + limits.eventsCheckedAtOnce);
@@ -101,6 +102,14 @@ interface Checked {
   /** The callbacks that events skip; undefined, as nearly always: none. */
   skipped: Map<NewEvent, readonly SkippedCallback[]> | undefined;
   misspelled: Misspelled[];
+  /** What names may mean, by name, and the work left to find out. */
+  meant: Map<string, string | undefined>;
+  spelling: WorkBudget;
+}
+
+function nothingChecked(): Checked {
+  const spelling = { left: limits.spellingCharsMax };
+  return { faults: [], skipped: undefined, misspelled: [], meant: new Map(), spelling };
 }
 
 /** Stops at the maximum of reported faults, since finding each one costs time, unless they are only warnings. */
@@ -116,7 +125,7 @@ function checkEvents(
     const isFull = faults.length >= bounds.faultsMax;
     if ((isFull && !isLenient) || misspelled.length >= bounds.faultsMax) break;
     const { name, value, at } = event;
-    const meant = declared?.meantBy(name);
+    const meant = declared && meaningOf(name, declared, checked);
     if (meant !== undefined) misspelled.push({ name, at, meant });
     const schema = declared?.schemaOf(name);
     if (schema !== undefined) {
@@ -133,6 +142,16 @@ function checkEvents(
   }
   faults.splice(bounds.faultsMax);
   return checked;
+}
+
+/** Batches repeat names. */
+function meaningOf(
+  name: string,
+  declared: Declared,
+  { meant, spelling }: Checked,
+): string | undefined {
+  if (!meant.has(name)) meant.set(name, declared.meantBy(name, spelling));
+  return meant.get(name);
 }
 
 export function toFault({ field, message, callback, operation }: PayloadFault, at: string): Fault {

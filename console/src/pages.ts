@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import type { IconName } from './components/icon.tsx';
 import { ContractPage } from './pages/contract.tsx';
+import { CustomersPage } from './pages/customers.tsx';
 import { DeliveriesPage } from './pages/deliveries.tsx';
 import { EventsPage } from './pages/events.tsx';
 import { KeysPage } from './pages/keys.tsx';
@@ -37,6 +38,12 @@ export const pages: readonly PageRow[] = [
     SubscriptionsPage,
   ),
   row('/console/events', 'Events', { icon: 'event', letter: 'e', scope: 'read' }, EventsPage),
+  row(
+    '/console/customers',
+    'Customers',
+    { icon: 'customer', letter: 'u', scope: 'read' },
+    CustomersPage,
+  ),
   row('/console/replays', 'Replays', { icon: 'replay', letter: 'r', scope: 'read' }, ReplaysPage),
   row('/console/keys', 'Keys', { icon: 'key', letter: 'k', scope: 'admin' }, KeysPage),
   row(

@@ -32,6 +32,7 @@ describe('with the keyboard alone', () => {
         const pages = {
           d: 'Deliveries',
           s: 'Subscriptions',
+          u: 'Customers',
           e: 'Events',
           r: 'Replays',
           k: 'Keys',

@@ -411,6 +411,37 @@ describe('the page of subscriptions', () => {
     });
   });
 
+  it('of each customer are counted, with the health of their receivers', async () => {
+    const callbackUrl = `${on.receiver.url}/failing`;
+    for (const customer of ['failing & co', 'working']) {
+      const settings = { customer, events: ['counted'], retry: [] };
+      const body = {
+        callbackUrl: `${callbackUrl}/${encodeURIComponent(customer)}`,
+        'x-ringback': settings,
+      };
+      const answer = await on.service.call({ method: 'POST', path: '/subscribe', body });
+      assert.equal(answer.status, 201, answer.text);
+    }
+    on.receiver.script = ({ url }) => (url.includes('/failing/failing') ? 500 : 200);
+    const event = { event: 'counted', payload: { message: 'm' } };
+    await on.service.call({ method: 'POST', path: '/events', body: event });
+    await newCallbacks(2);
+    await on.visit(async (page) => {
+      await page.goto('/console/customers');
+      const failing = page.getByRole('row', { name: 'failing & co' });
+      await failing.getByRole('cell', { name: 'Failing', exact: true }).waitFor();
+      const working = page.getByRole('row', { name: 'working' });
+      await working.getByRole('cell', { name: 'Working', exact: true }).waitFor();
+      await failing.getByRole('link', { name: 'View' }).click();
+      await page.getByRole('cell', { name: 'failing & co', exact: true }).first().waitFor();
+      await page.goto('/console/customers');
+      await failing.getByRole('link', { name: 'failing & co' }).click();
+      await shows(page, 'Matching subscriptions');
+      await page.getByRole('row', { name: /failing\/failing/ }).waitFor();
+      assert.equal(await page.getByRole('row', { name: /failing\/working/ }).count(), 0);
+    });
+  });
+
   it('offers a read-only key no actions that it may not perform', async () => {
     const id = await subscribe('read-only');
     const body = { name: 'reader', scopes: ['read'] };

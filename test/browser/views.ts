@@ -75,6 +75,7 @@ export const views: readonly View[] = [
     path: () => '/console/search?text=exp_56',
     text: /deliver(?:y|ies) in total/,
   },
+  { name: 'customers', path: () => '/console/customers', text: /customers? (?:loaded|in total)/ },
   { name: 'replays', path: () => '/console/replays', text: /replays (?:loaded|in total)/ },
   {
     name: 'replay',

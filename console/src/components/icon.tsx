@@ -9,6 +9,7 @@ const drawings = {
   close: 'M3.5 3.5l9 9M12.5 3.5l-9 9',
   contract: 'M3.5 1.8h6l3 3v9.4h-9zM9.5 1.8v3h3M5.8 8h4.4M5.8 10.8h4.4',
   copy: 'M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3',
+  customer: 'M8 2a2.8 2.8 0 1 0 0 5.6A2.8 2.8 0 0 0 8 2zM2.6 14a5.4 5.4 0 0 1 10.8 0',
   dash: 'M3.5 8h9',
   delivery: 'M1.8 8h9.4M7.5 4.2 11.3 8l-3.8 3.8M14.2 3v10',
   event: 'M8.8 1.8 3.2 9h4.2l-.8 5.2L12.8 7H8.4z',

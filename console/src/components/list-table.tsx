@@ -9,6 +9,8 @@ type ListTableProps<T> = {
   readonly list: List<T>;
   /** Singular and plural for people. */
   readonly nouns: readonly [one: string, several: string];
+  /** Default: newest first. */
+  readonly order?: string;
   readonly columns: readonly Column<T>[];
   readonly hrefOf: (item: T) => string;
   readonly selectedId: string | undefined;
@@ -20,7 +22,8 @@ type ListTableProps<T> = {
 export function ListTable<T extends { readonly id: string }>(
   props: ListTableProps<T>,
 ): JSX.Element {
-  const { list, nouns, empty, columns, hrefOf, selectedId, isStale = false } = props;
+  const { list, nouns, order = 'newest first', empty, columns } = props;
+  const { hrefOf, selectedId, isStale = false } = props;
   const { state, items, staleProblem } = list;
   if (state.kind === 'loading') return <Skeleton rows={8} />;
   if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={list.reload} />;
@@ -34,7 +37,7 @@ export function ListTable<T extends { readonly id: string }>(
         </Notice>
       )}
       <Table
-        caption={`${several.charAt(0).toUpperCase()}${several.slice(1)}, newest first`}
+        caption={`${several.charAt(0).toUpperCase()}${several.slice(1)}, ${order}`}
         columns={columns}
         items={items}
         idOf={({ id }) => id}

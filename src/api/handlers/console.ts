@@ -42,6 +42,7 @@ export function consoleHandlers(files: ConsoleFiles | undefined): Handlers {
 const pages: readonly string[] = [
   'deliveries',
   'subscriptions',
+  'customers',
   'events',
   'replays',
   'keys',

@@ -98,7 +98,10 @@ describe('a server outage', net, () => {
   });
 
   it('nodes notify each other again', async () => {
+    await using made = new AsyncDisposableStack();
     const deaf = await startTestNode(await openCluster({ url: database.url, world }));
+    made.defer(async () => deaf.store.close());
+    made.use(deaf);
     await server.kill();
     await server.start();
     // The LISTEN connection recovers by itself; this node only claims after a notification.
@@ -112,8 +115,6 @@ describe('a server outage', net, () => {
       );
       return row?.['ears'] === 3;
     });
-    await deaf[Symbol.asyncDispose]();
-    await deaf.store.close();
   });
 });
 

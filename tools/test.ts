@@ -1,5 +1,5 @@
 // `npm test`: all tests. Those of pure code run in one process that measures line coverage,
-// followed by those that can share a process; all others run beside them, a process each, four at
+// followed by those that can share a process; all others run beside them, a process each, three at
 // a time, the longest first, so that none of them is left at the end. If the machine was starved of
 // CPU, files that failed run again, alone; otherwise a failure is a failure.
 import { spawn } from 'node:child_process';
@@ -14,7 +14,7 @@ import { globalSetup, globalTeardown } from '../test/postgres/global-setup.ts';
 import { readCpuTimes, stolenShare } from './stolen.ts';
 
 const cwd = join(import.meta.dirname, '..');
-const concurrency = 4;
+const concurrency = 3;
 const linesPercentMin = 95;
 /**
  * The longest test takes a minute on a quiet machine. A hanging test must fail, not block the

@@ -18,8 +18,8 @@ const waitMs = 5_000;
 interface Stage {
   world: VirtualWorld;
   calls: string[];
-  /** The receiver's answer from now on. */
-  answer: { status: number };
+  /** The receiver's answer from now on, and what happens before it. */
+  answer: { status: number; before?: () => void };
   start: () => Promise<Engine>;
 }
 
@@ -28,10 +28,11 @@ function stage(): Stage {
   const db = migratedMemory();
   const open = (): Sqlite => adapterOn(db, { rebase: prepareRebase(db) });
   const calls: string[] = [];
-  const answer = { status: 200 };
+  const answer: Stage['answer'] = { status: 200 };
   const send: FakeSend = async (request, options) => {
     if (options?.onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
     calls.push(request.url);
+    answer.before?.();
     const { status } = answer;
     return { kind: 'answered', status, headers: [], body: new Uint8Array(), cut: false };
   };
@@ -103,3 +104,22 @@ for (const [name, controls] of Object.entries(subscriptions)) {
     });
   });
 }
+
+describe('an attempt during which the clock is set back', () => {
+  it('is followed by the next one after the usual wait', async () => {
+    const { world, calls, answer, start } = stage();
+    await using engine = await start();
+    const retryMs = 6 * pollMs;
+    await subscribe(engine, { retryMs: [retryMs] });
+    world.suspend(dayMs);
+    answer.status = 500;
+    answer.before = () => world.suspend(-dayMs);
+    await engine.publish();
+    await world.settle();
+    delete answer.before;
+    await world.pass(retryMs - pollMs);
+    assert.equal(calls.length, 1);
+    await world.pass(2 * pollMs);
+    assert.equal(calls.length, 2);
+  });
+});

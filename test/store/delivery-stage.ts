@@ -186,7 +186,7 @@ export function deliveryStage(open: OpenSubject): DeliveryStage {
     kind: Settlement['outcome']['kind'],
     { dueMs = clock.ms, ...changes }: { dueMs?: number; attempt?: Settlement['attempt'] } = {},
   ) {
-    const settlement = settlementOf(one, kind, dueMs);
+    const settlement = settlementOf(one, kind, dueMs, clock.ms);
     return on.store.settle('attempt' in changes ? { ...settlement, ...changes } : settlement);
   }
 

@@ -143,7 +143,6 @@ export class Player {
   #settlement(row: Row, each: SettlementCommand): Settlement {
     const { outcome: kind, waitMs, startedAgoMs } = each;
     const { nowMs } = this.#pair;
-    const dueMs = nowMs + waitMs;
     const lease = Number(row['lease']) + (each.lease === 'stale' ? 2 ** 20 : 0);
     const name = { event: String(row['event']), n: Number(row['n']), lease };
     const startedMs = nowMs - startedAgoMs;
@@ -156,7 +155,7 @@ export class Player {
       case 'cancelled':
         return { ...name, outcome: { kind }, attempt: undefined };
       case 'retry':
-        return { ...name, outcome: { kind, dueMs }, attempt: made };
+        return { ...name, outcome: { kind, waitMs }, attempt: made };
       case 'dead': {
         const isTried = waitMs % 2 === 0;
         const outcome = { kind, reason: 'exhausted' };
@@ -167,7 +166,7 @@ export class Player {
         };
       }
       case 'released':
-        return { ...name, outcome: { kind, dueMs }, attempt: undefined };
+        return { ...name, outcome: { kind, waitMs }, attempt: undefined };
     }
   }
 

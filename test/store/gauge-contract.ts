@@ -115,7 +115,7 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       const [leased] = fresh;
       assert(leased);
       assert.equal((await look()).lanes.due, before_ + 1, 'the other one is running');
-      await stage.store.settle(settlementOf(leased, 'retry', clock.ms + 10));
+      await stage.store.settle(settlementOf(leased, 'retry', clock.ms + 10, clock.ms));
       assert.equal((await look()).lanes.due, before_ + 1);
       clock.ms += 10;
       assert.equal((await look()).lanes.due, before_ + 2);

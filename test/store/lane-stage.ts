@@ -91,7 +91,7 @@ export function laneStage(open: OpenSubject): LaneStage {
     outcome: Outcome = 'delivered',
     dueMs = clock.ms,
   ) {
-    const settlements = leased.map((one) => settlementOf(one, outcome, dueMs));
+    const settlements = leased.map((one) => settlementOf(one, outcome, dueMs, clock.ms));
     return Promise.all(settlements.map(async (one) => on.store.settle(one)));
   }
 

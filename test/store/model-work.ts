@@ -13,7 +13,9 @@ export function work(
   const held = [...books.held.values()];
   const settlements = outcomes.flatMap((outcome, index) => {
     const leased = held[index];
-    return leased === undefined ? [] : [settlementOf(leased, outcome, books.nowMs() + 100)];
+    return leased === undefined
+      ? []
+      : [settlementOf(leased, outcome, books.nowMs() + 100, books.nowMs())];
   });
   cycle(books, settlements, books.offer(room, laneRoom), fanOut ? books.offer(2, 1) : undefined);
 }
@@ -24,7 +26,7 @@ export function settle(
 ): void {
   const leased = [...books.held.values()][which % Math.max(books.held.size, 1)];
   if (leased === undefined) return;
-  const settlement = settlementOf(leased, outcome, books.nowMs() + waitMs);
+  const settlement = settlementOf(leased, outcome, books.nowMs() + waitMs, books.nowMs());
   cycle(books, [settlement], undefined, undefined);
 }
 

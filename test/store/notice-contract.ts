@@ -146,7 +146,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
       const first = await fresh('a', one);
       const dueMs = clock.ms + 5_000;
       const held = { event: first.event, n: first.n, lease: first.lease };
-      const outcome = { kind: 'retry', dueMs } as const;
+      const outcome = { kind: 'retry', waitMs: 5_000 } as const;
       await on.store.settle({ ...held, outcome, attempt: attempt({ startedMs: clock.ms }) });
       const failing = { state: 'failing', failures: 1, failingMs, nextAttemptMs: dueMs };
       assert.deepEqual(await health(one), failing);

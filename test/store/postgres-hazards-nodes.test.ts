@@ -189,7 +189,7 @@ describe('a transaction that stays open', net, () => {
     const farMs = startMs + 10 * limits.floorMs;
     const [first] = leased;
     assert(first);
-    const released = settlementOf(first, 'released', farMs);
+    const released = settlementOf(first, 'released', farMs, startMs);
     await stage.once(async (tx) => settleAll(tx, [released], startMs));
     for (const ms of [0, 50, 100, 200, 400]) await look({ nowMs: startMs + ms });
     assert.equal(await readyMs(), farMs, 'it sleeps');

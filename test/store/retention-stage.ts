@@ -142,7 +142,7 @@ export function retentionStage(open: OpenSubject): RetentionStage {
     kind: Settlement['outcome']['kind'],
     dueMs = clock.ms,
   ): ReturnType<Store['settle']> {
-    return on.store.settle(settlementOf(one, kind, dueMs));
+    return on.store.settle(settlementOf(one, kind, dueMs, clock.ms));
   }
 
   async function eventIds(): Promise<string[]> {

@@ -120,8 +120,7 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
       }),
     );
     events.push({ appNo: app.no, id });
-    for (const one of fresh)
-      if (chance() < 0.9) await store.settle(outcomeOf(one, chance, clock.ms));
+    for (const one of fresh) if (chance() < 0.9) await store.settle(outcomeOf(one, chance));
   };
   for (let round = 0; round < 4; round += 1) {
     // In one slice more than a search examines at first.
@@ -167,7 +166,7 @@ function idAt(ms: number): string {
 async function retrySome(store: Store, dispatcher: TestDispatcher, chance: Chance): Promise<void> {
   const { claimed } = await dispatcher.claim({ room: 40 });
   for (const one of claimed) {
-    if (chance() < 0.7) await store.settle(outcomeOf(one, chance, Date.UTC(2100, 0)));
+    if (chance() < 0.7) await store.settle(outcomeOf(one, chance));
   }
 }
 
@@ -187,7 +186,7 @@ function input(
   } as const;
 }
 
-function outcomeOf(one: Leased, chance: Chance, nowMs: number): Settlement {
+function outcomeOf(one: Leased, chance: Chance): Settlement {
   const { event, n, lease } = one;
   const name = { event, n, lease };
   const dice = chance();
@@ -200,12 +199,11 @@ function outcomeOf(one: Leased, chance: Chance, nowMs: number): Settlement {
     };
   }
   if (dice < 0.55) return { ...name, outcome: { kind: 'cancelled' }, attempt: undefined };
-  if (dice < 0.6)
-    return { ...name, outcome: { kind: 'released', dueMs: nowMs }, attempt: undefined };
+  if (dice < 0.6) return { ...name, outcome: { kind: 'released', waitMs: 0 }, attempt: undefined };
   if (dice < 0.65)
     return { ...name, outcome: { kind: 'dead', reason: 'expired' }, attempt: undefined };
   const failed = attempt(failures[Math.floor(chance() * failures.length)]);
-  const outcome = dice < 0.82 ? deadOutcome : ({ kind: 'retry', dueMs: nowMs } as const);
+  const outcome = dice < 0.82 ? deadOutcome : ({ kind: 'retry', waitMs: 0 } as const);
   return { ...name, outcome, attempt: failed };
 }
 

@@ -9,8 +9,10 @@ export function settlementOf(
   { event, n, lease }: Pick<Leased, 'event' | 'n' | 'lease'>,
   kind: Outcome,
   dueMs: number,
+  nowMs = dueMs,
 ): Settlement {
   const name = { event, n, lease };
+  const waitMs = dueMs - nowMs;
   switch (kind) {
     case 'delivered':
     case 'gone':
@@ -18,10 +20,10 @@ export function settlementOf(
     case 'cancelled':
       return { ...name, outcome: { kind }, attempt: undefined };
     case 'retry':
-      return { ...name, outcome: { kind, dueMs }, attempt: attempt({ startedMs: dueMs }) };
+      return { ...name, outcome: { kind, waitMs }, attempt: attempt({ startedMs: dueMs }) };
     case 'dead':
       return { ...name, outcome: { kind, reason: 'exhausted' }, attempt: attempt() };
     case 'released':
-      return { ...name, outcome: { kind, dueMs }, attempt: undefined };
+      return { ...name, outcome: { kind, waitMs }, attempt: undefined };
   }
 }

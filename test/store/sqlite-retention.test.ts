@@ -230,7 +230,9 @@ describe('an ordered lane', () => {
     const head = on.publish();
     on.work({ claim: offer({ lease: 5 }) });
     const dueMs = on.clock.ms + 10 * hourMs;
-    on.work({ settlements: [settlementOf({ event: head, n: 0, lease: 5 }, 'retry', dueMs)] });
+    on.work({
+      settlements: [settlementOf({ event: head, n: 0, lease: 5 }, 'retry', dueMs, on.clock.ms)],
+    });
     on.clock.ms += hourMs + 1;
     return { ...on, head, young: on.publish() };
   }
@@ -258,7 +260,9 @@ describe('an ordered lane', () => {
     const head = on.publish();
     on.work({ claim: offer({ lease: 6 }) });
     const dueMs = on.clock.ms + 500;
-    on.work({ settlements: [settlementOf({ event: head, n: 0, lease: 6 }, 'retry', dueMs)] });
+    on.work({
+      settlements: [settlementOf({ event: head, n: 0, lease: 6 }, 'retry', dueMs, on.clock.ms)],
+    });
     on.edit('retryDelivery', { appNo: on.app.no, event: old, n: 0 });
     on.clock.ms += 1;
     assert.equal(on.retain().expired, 1);

@@ -53,7 +53,7 @@ export function statsContract(name: string, open: OpenSubject): void {
         for (const kind of ['delivered', 'dead', 'cancelled', 'retry', 'released'] as const) {
           const [delivery] = await leased(one, { room: 1 });
           assert(delivery);
-          const settlement = settlementOf(delivery, kind, clock.ms + dayMs);
+          const settlement = settlementOf(delivery, kind, clock.ms + dayMs, clock.ms);
           await on.store.settle(settlement);
           assert.equal((await on.store.settle(settlement)).kind, 'stale');
         }
@@ -218,7 +218,7 @@ export function statsContract(name: string, open: OpenSubject): void {
           for (let i = 0; i < failures; i += 1) {
             const [delivery] = await leased(one, { room: 1 });
             assert(delivery);
-            await on.store.settle(settlementOf(delivery, 'retry', clock.ms + dayMs));
+            await on.store.settle(settlementOf(delivery, 'retry', clock.ms + dayMs, clock.ms));
           }
         }
         await edit(off, 'disabled');

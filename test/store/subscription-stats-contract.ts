@@ -18,7 +18,7 @@ export function subscriptionStatsContract(name: string, open: OpenSubject): void
         const [first, second] = await leased(one, { room: 2 });
         assert(first && second);
         await on.store.settle(settlementOf(first, 'delivered', 0));
-        await on.store.settle(settlementOf(second, 'retry', clock.ms + dayMs));
+        await on.store.settle(settlementOf(second, 'retry', clock.ms + dayMs, clock.ms));
         await leased(two, { room: 0 });
         const found = await ofSubscriptions(app, [two.id, newId(), one.id]);
         assert.deepEqual(

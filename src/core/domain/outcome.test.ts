@@ -20,7 +20,7 @@ const answered = (status: number, retryAfter?: string): SendResult => ({
   cut: false,
 });
 const failed: SendResult = { kind: 'failed', error: 'timeout', message: 'too slow' };
-const retry = { kind: 'retry', dueMs: nowMs + 5_000 };
+const retry = { kind: 'retry', waitMs: 5_000 };
 
 describe('classify', () => {
   it('treats any 2xx as delivered', () => {
@@ -59,7 +59,7 @@ describe('classify', () => {
   it('waits as long as Retry-After asks', () => {
     assert.deepEqual(classify(answered(503, '60'), circumstances), {
       kind: 'retry',
-      dueMs: nowMs + 60_000,
+      waitMs: 60_000,
     });
     assert.deepEqual(classify(answered(503, '-1'), circumstances), retry);
   });

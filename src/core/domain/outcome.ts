@@ -1,11 +1,11 @@
 // Decides what an attempt means. Pure: takes the network result, the schedule and the clock, and
 // returns one of four outcomes.
 import type { AttemptError, SendResult } from './attempt.ts';
-import { nextDueMs, readRetryAfter } from './retry.ts';
+import { nextWaitMs, readRetryAfter } from './retry.ts';
 
 export type Outcome =
   | { kind: 'delivered' }
-  | { kind: 'retry'; dueMs: number }
+  | { kind: 'retry'; waitMs: number }
   | { kind: 'dead'; reason: 'exhausted' }
   /**
    * The receiver wants no more callbacks: the subscription ends, in the transaction that stores the
@@ -36,12 +36,12 @@ export function classify(result: SendResult, circumstances: Circumstances): Outc
   if (status === unsubscribeStatus) return { kind: 'gone' };
   if (status !== undefined && status >= 200 && status <= 299) return { kind: 'delivered' };
   const asked = result.kind === 'answered' ? readRetryAfter(result.headers, nowMs) : undefined;
-  const dueMs = nextDueMs({
+  const waitMs = nextWaitMs({
     ...circumstances,
     askedMs: asked,
     randomFraction: circumstances.randomFraction(),
   });
-  return dueMs === undefined ? { kind: 'dead', reason: 'exhausted' } : { kind: 'retry', dueMs };
+  return waitMs === undefined ? { kind: 'dead', reason: 'exhausted' } : { kind: 'retry', waitMs };
 }
 
 /** The error name of an attempt; undefined for a success. */

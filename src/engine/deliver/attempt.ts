@@ -42,12 +42,12 @@ export async function deliver(
 ): Promise<Settlement> {
   const name = { event: leased.event, n: leased.n, lease: leased.lease };
   const found = registerIfCached(deps, leased) ?? (await registerWithCurrentTarget(deps, leased));
-  if (found.kind !== 'registered') return { ...name, ...settleUnsent(found, deps.nowMs()) };
+  if (found.kind !== 'registered') return { ...name, ...settleUnsent(found) };
   const { target, pass } = found;
   const confirmation = deps.confirmer.confirm(target, confirmedMs);
   try {
     const sent = await sendOnceConfirmed(deps, { leased, target, pass, confirmation, signal });
-    if (sent.kind !== 'sent') return { ...name, ...settleUnsent(sent, deps.nowMs()) };
+    if (sent.kind !== 'sent') return { ...name, ...settleUnsent(sent) };
     // Another node may have changed the target of the subscription since.
     const isUnconfirmed =
       asksToUnsubscribe(deps, target, sent.result) &&
@@ -213,9 +213,9 @@ async function send(
 
 type SettlementBody = Pick<Settlement, 'outcome' | 'attempt' | 'finals'>;
 
-function settleUnsent(it: Unsent, nowMs: number): SettlementBody {
+function settleUnsent(it: Unsent): SettlementBody {
   if (it.kind === 'ended') return { outcome: { kind: 'cancelled' }, attempt: undefined };
-  return { outcome: { kind: 'released', dueMs: nowMs + it.waitMs }, attempt: undefined };
+  return { outcome: { kind: 'released', waitMs: it.waitMs }, attempt: undefined };
 }
 
 interface SentAttempt {
@@ -246,7 +246,7 @@ function settle(deps: DeliverDeps, it: SentAttempt): SettlementBody {
   // end it.
   const isCurrentTarget = (): boolean => deps.targets.isCurrent(target) || pass.state() === 'open'; // Or evicted from the cache, but unchanged.
   const isMoved = classified.kind === 'gone' && (isDoubtful || !isCurrentTarget());
-  const outcome: Outcome = isMoved ? { kind: 'retry', dueMs: nowMs } : classified;
+  const outcome: Outcome = isMoved ? { kind: 'retry', waitMs: 0 } : classified;
   const error = errorOf(sent.result, unsubscribeStatus);
   const { result, startedMs, tookMs, url, path } = sent;
   const answered = result.kind === 'answered' ? result : undefined;

@@ -58,7 +58,7 @@ export function createDeliveryTelemetry({
       if (log?.isLevelEnabled(level) !== true) return;
       const facts = {
         ...namesOf(leased, target, tracer),
-        ...attemptFacts(leased, settlement, level),
+        ...attemptFacts(leased, settlement, { level, nowMs: world.nowMs() }),
       };
       log[level](facts, isFailure ? 'attempt failed' : 'attempt');
     },
@@ -107,7 +107,7 @@ function namesOf(leased: Leased, target: Target, tracer: Tracer | undefined): ob
 function attemptFacts(
   { attempts }: Leased,
   { attempt, outcome }: Settlement,
-  level: Level,
+  { level, nowMs }: { level: Level; nowMs: number },
 ): object {
   if (attempt === undefined) return {};
   const { status, error, message, tookMs, request, warning } = attempt;
@@ -121,7 +121,7 @@ function attemptFacts(
     method: request.method,
     url: urlAt(level, request.url),
     tookMs,
-    dueAt: 'dueMs' in outcome ? new Date(outcome.dueMs).toISOString() : undefined,
+    dueAt: 'waitMs' in outcome ? new Date(nowMs + outcome.waitMs).toISOString() : undefined,
   };
 }
 

@@ -235,14 +235,13 @@ export class Dispatcher implements LeaseOffer, DeliverySink {
   }
 
   #attempt(leased: Leased): Promise<Settlement> {
-    const { deliver, onError, world } = this.#deps;
+    const { deliver, onError } = this.#deps;
     const confirmedMs = this.#offeredMs.get(leased.lease) ?? -Infinity;
     const start = { signal: this.#abortAttempts.signal, confirmedMs };
     return deliver(leased, start).catch((error: unknown) => {
       onError(error, leased);
       const { event, n, lease } = leased;
-      const dueMs = world.nowMs() + limits.ownFailureWaitMs;
-      return { event, n, lease, outcome: { kind: 'released', dueMs }, attempt: undefined };
+      return { event, n, lease, outcome: releasedForFailure, attempt: undefined };
     });
   }
 
@@ -258,8 +257,10 @@ export class Dispatcher implements LeaseOffer, DeliverySink {
       settled?.kind === 'settled' && window.limit(leased.lane, settled.concurrency).mayBeFull;
     // Without an answer about the lane, the store may still count it as full.
     const isLaneUnknown = settled?.kind === 'stale' || settled?.kind === 'overdue';
-    if (isCapped || isLaneUnknown) this.#noteReady(this.#deps.world.nowMs());
-    else this.#noteReady('dueMs' in settlement.outcome ? settlement.outcome.dueMs : never);
+    const { outcome } = settlement;
+    const nowMs = this.#deps.world.nowMs();
+    if (isCapped || isLaneUnknown) this.#noteReady(nowMs);
+    else this.#noteReady('waitMs' in outcome ? nowMs + outcome.waitMs : never);
   }
 
   /** Something becomes due then. */
@@ -385,7 +386,8 @@ async function giveBack(
   signal: AbortSignal,
 ): Promise<Settled | undefined> {
   if (outcome.kind === 'released') return undefined;
-  const dueMs = deps.world.nowMs() + limits.ownFailureWaitMs;
-  const released = { kind: 'released', dueMs } as const;
-  return settle(deps, { event, n, lease, outcome: released, attempt: undefined }, signal);
+  const released = { event, n, lease, outcome: releasedForFailure, attempt: undefined };
+  return settle(deps, released, signal);
 }
+
+const releasedForFailure = { kind: 'released', waitMs: limits.ownFailureWaitMs } as const;

@@ -308,13 +308,14 @@ export interface Settlement extends DeliveryName {
   finals?: readonly string[] | undefined;
   outcome:
     | { kind: 'delivered' }
-    | { kind: 'retry'; dueMs: number }
+    /** Due again after this wait, which begins when the outcome is stored. */
+    | { kind: 'retry'; waitMs: number }
     | { kind: 'dead'; reason: string }
     /** The receiver wants no more: ends the subscription in the same transaction. */
     | { kind: 'gone' }
     | { kind: 'cancelled' }
-    /** Released without an attempt, due at `dueMs`. */
-    | { kind: 'released'; dueMs: number };
+    /** Released without an attempt, due after this wait. */
+    | { kind: 'released'; waitMs: number };
   attempt: AttemptRecord | undefined;
 }
 

@@ -30,8 +30,12 @@ export function endReasonOf({ outcome, finals }: Settlement): 'gone' | 'final' |
 }
 
 /** When it is due again. An ordered delivery keeps its order number: its lane waits for it. */
-export function dueAgainMs(outcome: Outcome, lane: Pick<Lane, 'ordered'>): number | undefined {
-  return 'dueMs' in outcome && !lane.ordered ? outcome.dueMs : undefined;
+export function dueAgainMs(
+  outcome: Outcome,
+  lane: Pick<Lane, 'ordered'>,
+  nowMs: number,
+): number | undefined {
+  return 'waitMs' in outcome && !lane.ordered ? nowMs + outcome.waitMs : undefined;
 }
 
 /** Why it ended, as shown to users. */
@@ -64,12 +68,13 @@ export function laneOutcome({ outcome, attempt }: Settlement, nowMs: number): La
   switch (outcome.kind) {
     case 'delivered':
     case 'cancelled':
-    case 'released':
       return outcome;
+    case 'released':
+      return { kind: 'released', dueMs: nowMs + outcome.waitMs };
     case 'gone':
       return { kind: 'cancelled' };
     case 'retry':
-      return { kind: 'failed', dueMs: outcome.dueMs, startedMs };
+      return { kind: 'failed', dueMs: nowMs + outcome.waitMs, startedMs };
     case 'dead':
       return { kind: 'failed', dueMs: undefined, startedMs };
   }

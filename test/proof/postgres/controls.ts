@@ -139,7 +139,7 @@ export const postgresControls: readonly LookControl[] = [
       {
         file: 'src/store/postgres/batch/lease-ledger.ts',
         find: 'const isAnother = epoch !== undefined && epoch !== now;',
-        replace: 'const isAnother = life === null;',
+        replace: "const isAnother = now === '';",
       },
     ],
     breaks: /^I3:/,

@@ -58,6 +58,7 @@ export async function setScene(options: SceneOptions): Promise<Scene> {
   for (const node of started) watchOver(node, load);
   const [first] = started;
   if (first !== undefined) await subscribe(first, load.receiverUrl);
+  await database.query('checkpoint'); // A fault may lose what follows, but never the setup.
   const running = cleanup.move();
   const dispose = async (): Promise<void> => running.disposeAsync();
   return {

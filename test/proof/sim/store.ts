@@ -60,6 +60,8 @@ class SimTransport implements Transport {
   /** Leases of transactions with an unknown outcome. */
   #inDoubt: number[] = [];
   #lease: StatementSync | undefined;
+  /** When the last write of this node reaches the database. */
+  #reachedMs = 0;
 
   constructor(deps: StoreDeps) {
     this.#deps = deps;
@@ -169,7 +171,7 @@ class SimTransport implements Transport {
     const note = (result: string): void => {
       if (asked.says !== undefined) clock.note(`${node.name} ${asked.says}: ${result}`);
     };
-    clock.after(wayMs, () => {
+    clock.after(asked.isRead === true ? wayMs : this.#inOrder(wayMs), () => {
       // A request that was on its way when the process died may arrive or not.
       if (node.life !== life && !survives) return;
       if (node.life !== life) counters.writtenForTheDead += 1;
@@ -201,6 +203,14 @@ class SimTransport implements Transport {
     return promise;
   }
 
+  /** The writes of a single node wait in the queue of its database thread, so none overtakes another. */
+  #inOrder(wayMs: number): number {
+    const { clock, plan } = this.#deps;
+    if (plan.isShared) return wayMs;
+    this.#reachedMs = Math.max(this.#reachedMs, clock.nowMs + wayMs);
+    return this.#reachedMs - clock.nowMs;
+  }
+
   #fate(isRead: boolean): Fate {
     const { plan, chance, shared } = this.#deps;
     if (shared.isHealed) return 'answered';
@@ -223,7 +233,7 @@ class SimTransport implements Transport {
         event: String(row['event']),
         n: Number(row['n']),
         lease,
-        outcome: { kind: 'released', dueMs: nowMs } as const,
+        outcome: { kind: 'released', waitMs: 0 } as const,
         attempt: undefined,
       }));
       shared.sqlite.work({ nowMs, settlements, claim: undefined, fanOut: undefined });

@@ -159,6 +159,7 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     returnDeliveries(
       tx,
       returning.filter((one) => !isEnded(one)),
+      nowMs,
     ),
   ]);
   const isMoved = ({ i }: Item) => owners.has(i) || cancelled.owners.has(i) || returned.has(i);
@@ -208,7 +209,7 @@ function laneAfter(
 }
 
 function isReturned({ settlement: { outcome } }: Item): boolean {
-  return 'dueMs' in outcome;
+  return 'waitMs' in outcome;
 }
 
 function isEnded({ lane }: Returned): boolean {
@@ -412,9 +413,13 @@ export interface Returned extends Item {
   lane: Lane;
 }
 
-export async function returnDeliveries(tx: Tx, items: readonly Returned[]): Promise<Set<number>> {
+export async function returnDeliveries(
+  tx: Tx,
+  items: readonly Returned[],
+  nowMs: number,
+): Promise<Set<number>> {
   if (items.length === 0) return new Set();
-  const dues = items.map(({ settlement, lane }) => dueAgainMs(settlement.outcome, lane));
+  const dues = items.map(({ settlement, lane }) => dueAgainMs(settlement.outcome, lane, nowMs));
   const kept = new Set(items.filter((_, at) => dues[at] === undefined).map(({ lane }) => lane.no));
   const [rows] = await Promise.all([
     tx.query(settleSql.back, [

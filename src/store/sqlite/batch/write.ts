@@ -59,6 +59,7 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
   const ahead = prepareNextWork(db, stalled);
   return ({ nowMs, settlements, edits: calls, offer, workOffers }) =>
     (mode) => {
+      rebase.apply(nowMs);
       pending.undo(); // The figures that an earlier try took were not written.
       // When items run alone, one may be rolled back after it inserted a delivery; so then none is
       // leased.
@@ -78,9 +79,6 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
           },
         })),
         last: () => {
-          // After the outcomes: an attempt that ended just before the clock was set back sets the
-          // due time of its retry.
-          rebase.apply(nowMs);
           const { fresh } = insertLeases;
           const taken = workOffers && take(workOffers, { nowMs, facts, fresh });
           writeStatistics(facts, nowMs);

@@ -96,7 +96,7 @@ function prepareSettle(db: DatabaseSync): Settle {
 
     const state = endStateOf(outcome, lane);
     if (state === undefined) {
-      const dueMs = dueAgainMs(outcome, lane) ?? integer(row, 'due_ms');
+      const dueMs = dueAgainMs(outcome, lane, nowMs) ?? integer(row, 'due_ms');
       back.run(dueMs, integer(row, 'tries') + count, attempts, event, n);
     } else {
       const error = errorOf(settlement);

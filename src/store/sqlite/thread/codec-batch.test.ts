@@ -112,7 +112,7 @@ describe('a batch', () => {
     },
     'of outcomes, and of an event beside them': {
       nowMs: 1,
-      settlements: [outcome, { ...outcome, outcome: { kind: 'retry', dueMs: 9 } }],
+      settlements: [outcome, { ...outcome, outcome: { kind: 'retry', waitMs: 9 } }],
       edits: [publish({})],
       offer,
     },

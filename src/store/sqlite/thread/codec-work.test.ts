@@ -55,7 +55,7 @@ describe('work', () => {
     },
     'a failure without an answer': {
       ...named,
-      outcome: { kind: 'retry', dueMs: 77 },
+      outcome: { kind: 'retry', waitMs: 77 },
       attempt: attempt({
         status: undefined,
         error: 'timeout',
@@ -74,7 +74,7 @@ describe('work', () => {
     },
     'one that was given back': {
       ...named,
-      outcome: { kind: 'released', dueMs: 1 },
+      outcome: { kind: 'released', waitMs: 1 },
       attempt: undefined,
     },
   };

@@ -24,8 +24,8 @@ export type Written<R> = ({ kind: 'written' } & Done<R>) | StoreFailure;
 export type BatchMode = 'together' | 'alone';
 
 /**
- * What to do in one try: outcomes, edits, and the final part. Planned again for each try, because
- * the in-memory state of the first one is void.
+ * What to do in one try: outcomes, edits, and the final part. Planned in the transaction of each
+ * try, because the in-memory state of the first one is void.
  */
 export type Plan<R> = (mode: BatchMode) => {
   outcomes: readonly Item<Settled>[];

@@ -29,6 +29,7 @@ type Combined =
   | 'managePrefix'
   | 'operations'
   | 'overlay'
+  | 'portalOrigins'
   | 'quotaSubscriptions'
   | 'quotaEventsPerSecond'
   | 'quotaPayload';
@@ -43,6 +44,8 @@ export type Config = Omit<Values, Combined> & {
   contract: readonly string[];
   /** Files, applied to each contract in this order. */
   overlay: readonly string[];
+  /** Of pages that may show the portal in a frame. */
+  portalOrigins: readonly string[];
   /** Who answers the operations of the contracts. */
   operations: Value<'operations'>;
   /** In front of the paths of Ringback's own document; may be empty. */
@@ -76,6 +79,10 @@ export function readConfig(env: Environment): ConfigReading {
     contractRoot: take('contractRoot'),
     overlay: take('overlay') ?? [],
     ...takeGateway(take),
+    portalOrigins: take('portalOrigins') ?? [],
+    portalName: take('portalName'),
+    portalLogo: take('portalLogo'),
+    portalAccent: take('portalAccent'),
     lenient: take('lenient'),
     requireAppId: take('requireAppId'),
     retry: take('retry'),

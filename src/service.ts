@@ -6,8 +6,9 @@ import { admitRequests, type RequestAdmission } from './api/server/refuse-overlo
 import { serveDirectly } from './api/direct/serve.ts';
 import { createGateway, type GatewayDeps } from './api/gateway/gateway.ts';
 import { openUpstream, type Upstream } from './api/gateway/relay.ts';
-import { readConsole } from './api/console/files.ts';
+import { readConsole, readLogo } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers/handlers.ts';
+import type { PortalSettings } from './api/handlers/portal.ts';
 import { closeServer, createServer, localUrl, type Server } from './api/server/server.ts';
 import { mount } from './api/server/mount.ts';
 import type { Config } from './config.ts';
@@ -223,6 +224,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
       failures: parts.failures,
       publicUrl,
       consoleFiles: readConsole(consoleFolder, config.managePrefix),
+      portal: portalSettings(config),
       hub,
       metrics: metrics.read,
     }),
@@ -237,12 +239,21 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
     const logging = { world, log, logFact, tracer, onAnswered };
     serveDirectly(server, { ...logging, newId, requestAdmission, connections, served });
   }
-  // Otherwise the server would listen on every address of that name, and only one of them would
-  // have limits.
+  // Otherwise the server would listen on every address of that name, with limits on only one.
   const host = config.host === 'localhost' ? '127.0.0.1' : config.host;
   await server.listen({ host, port: config.port });
   url = localUrl(server, { host: config.host, isTls: config.tlsCert !== undefined });
   return url;
+}
+
+function portalSettings(config: Config): PortalSettings {
+  const { portalName: name, portalAccent: accent, portalLogo, portalOrigins: origins } = config;
+  return {
+    name,
+    accent,
+    logo: portalLogo === undefined ? undefined : readLogo(portalLogo),
+    origins,
+  };
 }
 
 /** With an upstream, requests that are not for Ringback itself go there. */

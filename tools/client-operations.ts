@@ -49,7 +49,8 @@ function readOperation(
   const tag = namesAt(operation, 'tags')[0] ?? '';
   const id = textAt(operation, 'operationId') ?? '';
   const answers = answersOf(document, operation);
-  if (tag === 'Console' || answers.some(({ media }) => media === 'text/html')) return undefined;
+  const isForPages = tag === 'Console' || path.startsWith('/portal/');
+  if (isForPages || answers.some(({ media }) => media === 'text/html')) return undefined;
   const named: ClientOperation['named'] = new Map();
   const refs: string[] = [];
   const parameters = [...listAt(item, 'parameters'), ...listAt(operation, 'parameters')].map(

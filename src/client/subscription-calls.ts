@@ -1,6 +1,7 @@
 // Subscribing, unsubscribing, and managing subscriptions.
 import type { Caller, KeyedOptions } from './caller.ts';
 import type { CallOptions } from './connection.ts';
+import type { CreatePortalLinkAnswer, CreatePortalLinkBody } from './contract/access.ts';
 import type { Accepted, EventName } from './contract/event.ts';
 import type {
   CustomerSummary,
@@ -63,6 +64,8 @@ export interface SubscriptionCalls {
 export interface CustomerCalls {
   /** By name, each with the health of its receivers. */
   list(paging?: ListCustomersQuery, options?: CallOptions): Listing<CustomerSummary>;
+  /** The link opens once, and is returned only here. Not retried if no response arrives. */
+  portalLink(input: CreatePortalLinkBody, options?: CallOptions): Promise<CreatePortalLinkAnswer>;
 }
 
 export interface ExchangeCalls {
@@ -123,6 +126,7 @@ export function customerCalls({ call }: Caller): CustomerCalls {
       createListing(async (cursor = paging.cursor) =>
         call('listCustomers', { query: { ...paging, cursor } }, options),
       ),
+    portalLink: async (body, options) => call('createPortalLink', { body }, options),
   };
 }
 

@@ -81,6 +81,26 @@ export function readPublicUrl(text: string): Reading<string> {
   return value(url.href.replace(/\/$/, ''));
 }
 
+/** Origins of web pages, separated by commas. */
+export function readOrigins(text: string): Reading<readonly string[]> {
+  const origins = text.split(',').map((part) => originOf(part.trim()));
+  const known = origins.filter((origin) => origin !== undefined);
+  const expected = 'origins such as https://app.example.com, separated by commas, without a path';
+  return known.length === origins.length ? value(known) : mistake(expected);
+}
+
+function originOf(text: string): string | undefined {
+  const url = URL.parse(text);
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  return isOrigin ? url.origin : undefined;
+}
+
+export function readColor(text: string): Reading<string> {
+  return /^#[0-9a-f]{6}$/i.test(text)
+    ? value(text.toLowerCase())
+    : mistake('a colour such as #0b5fff');
+}
+
 /** In front of Ringback's own paths. */
 export function readPrefix(text: string): Reading<string> {
   const isFit = text.length <= 128 && /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text);

@@ -15,8 +15,10 @@ import {
   readLogFormat,
   readLogLevel,
   readMetricsAccess,
+  readColor,
   readNodeName,
   readOneOf,
+  readOrigins,
   readPayloadQuota,
   readPort,
   readPrefix,
@@ -283,6 +285,36 @@ export const settings = {
       'encrypts signing secrets: 32 bytes in base64 or hex; older keys for decryption may follow, separated by commas',
     isSecret: true,
     read: readKeyRing,
+  },
+  portalOrigins: {
+    env: 'RINGBACK_PORTAL_ORIGINS',
+    fallback: undefined,
+    fallbackText: 'none',
+    meaning:
+      'origins of your own pages that may show the portal of a customer in a frame, such as ' +
+      '`https://app.example.com`, separated by commas',
+    read: readOrigins,
+  },
+  portalName: {
+    env: 'RINGBACK_PORTAL_NAME',
+    fallback: undefined,
+    fallbackText: 'the name of the app',
+    meaning: 'name of your product, as the title of the portal',
+    read: readText,
+  },
+  portalLogo: {
+    env: 'RINGBACK_PORTAL_LOGO',
+    fallback: undefined,
+    fallbackText: 'none',
+    meaning: 'image file for the top of the portal: SVG, PNG, JPEG or WebP, at most 256 KiB',
+    read: readText,
+  },
+  portalAccent: {
+    env: 'RINGBACK_PORTAL_ACCENT',
+    fallback: undefined,
+    fallbackText: "Ringback's own",
+    meaning: 'colour of buttons and links in the portal, such as `#0b5fff`',
+    read: readColor,
   },
   metrics: {
     env: 'RINGBACK_METRICS',

@@ -250,21 +250,39 @@ describe('openapi.yaml', () => {
       'getDocs',
     ];
     const pages = ['getConsole', 'getConsolePage', 'getConsoleFile', 'signIn'];
-    const ofSession = ['getSession', 'signOut'];
-    const open = ['getHealth', 'getReadiness', ...documents, ...pages];
+    const portalPages = ['getPortal', 'getPortalFile', 'getPortalEmbed', 'getPortalLogo'];
+    const open = [
+      'getHealth',
+      'getReadiness',
+      ...documents,
+      ...pages,
+      ...portalPages,
+      'openPortal',
+    ];
     const key = { credential: 'key' };
     const cookie = { in: 'cookie', name: 'ringback_session' };
     const session = [
       { schemes: [{ name: 'ConsoleSession', credential: 'session', carrier: cookie }] },
+    ];
+    const header = { in: 'header', name: 'X-Portal-Session' };
+    const portal = [
+      { schemes: [{ name: 'PortalSession', credential: 'portal', carrier: header }] },
     ];
     const closed = [
       { schemes: [{ name: 'ApiKeyHeader', ...key, carrier: { in: 'header', name: 'X-API-Key' } }] },
       { schemes: [{ name: 'ApiKeyQuery', ...key, carrier: { in: 'query', name: 'api_key' } }] },
       { schemes: [{ name: 'ApiKeyCookie', ...key, carrier: { in: 'cookie', name: 'X-API-KEY' } }] },
       ...session,
+      ...portal,
     ];
+    const ofSession = new Map<string, unknown>([
+      ['getSession', session],
+      ['signOut', session],
+      ['getPortalSession', portal],
+      ['closePortal', portal],
+    ]);
     for (const { operationId, security } of contract.operations) {
-      const expected = ofSession.includes(operationId) ? session : closed;
+      const expected = ofSession.get(operationId) ?? closed;
       assert.deepEqual(security, open.includes(operationId) ? [] : expected, operationId);
     }
   });

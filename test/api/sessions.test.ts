@@ -70,7 +70,7 @@ describe('signIn', () => {
       appName: 'default',
       keyId: on.key.slice(0, 12),
       keyName: 'first key',
-      scopes: ['subscribe', 'publish', 'read', 'admin', 'operator'],
+      scopes: ['subscribe', 'publish', 'read', 'retry', 'admin', 'operator'],
       expiresAt: new Date(world.nowMs() + limits.sessionMs).toISOString(),
     });
     const cookies = answer.headers.getSetCookie();

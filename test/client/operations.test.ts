@@ -20,7 +20,8 @@ const contract = load(
 
 /** Pages for people, and their sessions. */
 function isForPeople({ operationId, tags }: Operation): boolean {
-  return tags.includes('Console') || operationId === 'getDocs';
+  const isOfPortal = tags.includes('Portal') && operationId !== 'createPortalLink';
+  return isOfPortal || tags.includes('Console') || operationId === 'getDocs';
 }
 
 const operations = Object.entries(contract.paths).flatMap(([path, item]) =>
@@ -49,6 +50,10 @@ const methods: Record<string, (client: Client) => [string, PromiseLike<unknown>]
   publish: (c) => ['publishEvent', c.publish(event)],
   publishBatch: (c) => ['publishEvents', c.publishBatch([event])],
   'customers.list': (c) => ['listCustomers', c.customers.list().page()],
+  'customers.portalLink': (c) => [
+    'createPortalLink',
+    c.customers.portalLink({ customer: 'cus_1' }),
+  ],
   stats: (c) => ['getStats', c.stats()],
   subscriptionStats: (c) => [
     'getSubscriptionStats',

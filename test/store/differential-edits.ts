@@ -199,6 +199,8 @@ function editKey(cast: Cast, { how, which }: Extract<EditCommand, { kind: 'key' 
   }
 }
 
+const grant = { customer: 'cus', can: ['view'], theme: 'light', language: 'de' } as const;
+
 function editSession(
   cast: Cast,
   { how, which }: Extract<EditCommand, { kind: 'session' }>,
@@ -215,10 +217,11 @@ function editSession(
         keyId: cast.idOf('key', which),
         keyHash: digest(`secret ${which % 3}`),
         expiresMs,
+        ...(which % 2 === 0 && { portal: { ...grant, untilMs: expiresMs } }),
       });
     }
     case 'take':
-      return editCall('takeTicket', { hash });
+      return editCall('takeTicket', { hash, opens: which % 3 === 0 ? 'portal' : 'console' });
     case 'prolong':
       return editCall('prolongSession', { hash, expiresMs });
     case 'end':

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import { makeToken, type SessionKind } from '../../src/core/domain/session.ts';
+import { makeToken, type PortalGrant, type SessionKind } from '../../src/core/domain/session.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import type { NewKey, Store } from '../../src/store/port/store.ts';
 import { VerbFailed } from '../../src/store/port/store.ts';
@@ -25,13 +25,16 @@ export function sessionContract(name: string, open: OpenSubject): void {
     });
     after(async () => subject.dispose());
 
-    const create = async (kind: SessionKind, keyId = key.id): Promise<Uint8Array> => {
+    const create = async (kind: SessionKind, portal?: PortalGrant): Promise<Uint8Array> => {
       const { hash } = makeToken(realWorld());
-      const input = { hash, kind, keyId, keyHash: key.hash, expiresMs: clock.ms + lifeMs };
+      const secret = { keyId: key.id, keyHash: key.hash };
+      const input = { hash, kind, ...secret, expiresMs: clock.ms + lifeMs, portal };
       assert.equal((await store.edit('createSession', input)).kind, 'created');
       return hash;
     };
     const read = async (hash: Uint8Array) => store.read('session', { hash });
+    const take = async (hash: Uint8Array, opens: 'console' | 'portal' = 'console') =>
+      store.edit('takeTicket', { hash, opens });
 
     it('stores a session with its key and its times', async () => {
       const hash = await create('session');
@@ -48,6 +51,7 @@ export function sessionContract(name: string, open: OpenSubject): void {
           keyHash: Buffer.from(key.hash),
           createdMs: clock.ms,
           expiresMs: clock.ms + lifeMs,
+          portal: undefined,
         },
       );
       assert.equal(await read(makeToken(realWorld()).hash), undefined);
@@ -77,23 +81,43 @@ export function sessionContract(name: string, open: OpenSubject): void {
     it('redeems a ticket once', async () => {
       const hash = await create('ticket');
       assert.equal(await read(hash), undefined, 'a ticket is not a session');
-      const all = await Promise.all([1, 2, 3].map(async () => store.edit('takeTicket', { hash })));
+      const all = await Promise.all([1, 2, 3].map(async () => take(hash)));
       const plain = all.map((one) =>
         one.kind === 'taken' ? { ...one, keyHash: Buffer.from(one.keyHash) } : one,
       );
       assert.deepEqual(plain, [
-        { kind: 'taken', keyId: key.id, keyHash: Buffer.from(key.hash) },
+        { kind: 'taken', keyId: key.id, keyHash: Buffer.from(key.hash), portal: undefined },
         { kind: 'not_found' },
         { kind: 'not_found' },
       ]);
     });
 
+    it('keeps what a link to a portal grants, which opens no session of the console', async () => {
+      const portal = {
+        customer: 'cus_1',
+        can: ['view', 'retry'],
+        theme: 'dark',
+        language: undefined,
+        untilMs: clock.ms + 10 * lifeMs,
+      } as const;
+      const hash = await create('ticket', portal);
+      assert.deepEqual(await take(hash), { kind: 'not_found' });
+      const taken = await take(hash, 'portal');
+      const { language, ...kept } = portal;
+      assert.deepEqual(taken.kind === 'taken' && taken.portal, kept);
+      assert.equal(language, undefined);
+      assert.deepEqual((await read(await create('session', portal)))?.portal, kept);
+      const console = await create('ticket');
+      assert.deepEqual(await take(console, 'portal'), { kind: 'not_found' });
+      assert.equal((await take(console)).kind, 'taken');
+    });
+
     it('does not redeem an expired ticket, nor a session', async () => {
       const [ticket, session] = [await create('ticket'), await create('session')];
-      const taken = await store.edit('takeTicket', { hash: session });
+      const taken = await take(session);
       assert.deepEqual(taken, { kind: 'not_found' });
       clock.ms += lifeMs;
-      const late = await store.edit('takeTicket', { hash: ticket });
+      const late = await take(ticket);
       assert.deepEqual(late, { kind: 'not_found' });
     });
 
@@ -111,7 +135,7 @@ export function sessionContract(name: string, open: OpenSubject): void {
       assert.equal((await read(session))?.expiresMs, untilMs);
       assert.equal((await read(other))?.expiresMs, clock.ms + lifeMs);
       clock.ms += lifeMs;
-      const late = await store.edit('takeTicket', { hash: ticket });
+      const late = await take(ticket);
       assert.deepEqual(late, { kind: 'not_found' });
     });
 
@@ -125,7 +149,7 @@ export function sessionContract(name: string, open: OpenSubject): void {
       await store.edit('prolongSession', { hash: session, expiresMs: clock.ms + lifeMs });
       assert.equal(await read(session), undefined);
       assert.notEqual(await read(other), undefined);
-      assert.equal((await store.edit('takeTicket', { hash: ticket })).kind, 'taken');
+      assert.equal((await take(ticket)).kind, 'taken');
     });
 
     it('deletes expired rows, a bounded number at a time', async () => {

@@ -10,7 +10,11 @@ export const scopeWords: readonly { readonly scope: Scope; readonly hint: string
     hint: 'Subscribe, unsubscribe, pause, ping, and show signing secrets. For receivers.',
   },
   { scope: 'read', hint: 'Read events, deliveries with payloads, subscriptions and statistics.' },
-  { scope: 'admin', hint: 'Create and revoke keys, retry deliveries, start replays.' },
+  { scope: 'retry', hint: 'Send deliveries again, one or many.' },
+  {
+    scope: 'admin',
+    hint: 'Create and revoke keys, event types and portal links. Includes “retry”.',
+  },
   { scope: 'operator', hint: 'Create apps and list the nodes of the service. For operators.' },
 ];
 

@@ -58,7 +58,7 @@ export function DeliveryDetail({
       <Head delivery={delivery} />
       <FailureNotice delivery={delivery} subscription={subscription} />
       <div class="cluster">
-        {can('admin') ? (
+        {can('retry') ? (
           <RetryButton delivery={delivery} subscription={subscription} onDone={onChange} />
         ) : null}
         <CopyButton

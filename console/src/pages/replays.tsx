@@ -46,7 +46,7 @@ export function ReplaysPage(): JSX.Element {
   return (
     <>
       <PageHeader title="Replays" note="Finished deliveries, sent again">
-        {can('admin') ? (
+        {can('retry') ? (
           <LinkButton kind="primary" icon="replay" href={hrefWith({ new: 1, replay: undefined })}>
             New replay
           </LinkButton>
@@ -64,7 +64,7 @@ export function ReplaysPage(): JSX.Element {
           />
         </div>
       </Section>
-      {param('new') === undefined || !can('admin') ? null : (
+      {param('new') === undefined || !can('retry') ? null : (
         <ReplayForm
           onStarted={(replay) => {
             change(replay);
@@ -96,7 +96,7 @@ function NoneYet(): JSX.Element {
   return (
     <Empty icon="replay" title="No replays yet">
       <p>After an outage of a receiver, a replay sends the missed deliveries again.</p>
-      {can('admin') ? (
+      {can('retry') ? (
         <p class="empty-actions">
           <LinkButton kind="primary" icon="replay" href={hrefWith({ new: 1 })}>
             New replay

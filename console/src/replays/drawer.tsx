@@ -85,7 +85,7 @@ function Shown({
         )}
       </Facts>
       <ProgressSection replay={replay} />
-      {can('admin') ? (
+      {can('retry') ? (
         <div class="cluster">
           {state === 'running' ? (
             <CancelButton replay={replay} onChange={onChange} />

@@ -35,7 +35,7 @@ export function SubscriptionActions({ subscription, onChange, onPing }: ActionsP
           <PingButton id={id} onPing={onPing} />
         </>
       )}
-      {isFixed(subscription) || !can('admin') ? null : (
+      {isFixed(subscription) || !can('retry') ? null : (
         <LinkButton icon="replay" href={replayHref(id)}>
           Replay dead deliveries…
         </LinkButton>

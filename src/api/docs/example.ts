@@ -145,6 +145,7 @@ const variables: Readonly<Record<Scheme['credential'], string>> = {
   key: 'KEY',
   app_id: 'APP_ID',
   session: 'SESSION',
+  portal: 'SESSION',
 };
 
 function isQuiet({ carrier }: Scheme): boolean {

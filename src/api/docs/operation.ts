@@ -1,6 +1,6 @@
 // One operation: description, authentication, request and responses.
 import { type JsonObject, isObject, own } from '../../contract/document/document.ts';
-import type { Contract, Operation, Parameter } from '../../contract/model/contract.ts';
+import type { Contract, Operation, Parameter, Scheme } from '../../contract/model/contract.ts';
 import {
   schemeText,
   securityText,
@@ -248,12 +248,14 @@ function linksView(view: View, response: JsonObject): Fragment {
 
 // How operations are authenticated, in the words of the report.
 
-/** Console sessions are described once, in the section: they are not for other programs. */
+/** Sessions are described once, in the section: they are not for other programs. */
 function authenticationView({ security }: Operation): Fragment {
-  const forPrograms = security.filter(
-    ({ schemes }) => !schemes.some(({ credential }) => credential === 'session'),
-  );
+  const forPrograms = security.filter(({ schemes }) => !schemes.some(isOfSession));
   return richText(capital(securityText(forPrograms.length === 0 ? security : forPrograms)));
+}
+
+function isOfSession({ credential }: Scheme): boolean {
+  return credential === 'session' || credential === 'portal';
 }
 
 function capital([first = '', ...rest]: RichText): RichText {

@@ -13,14 +13,14 @@ import {
   type OpenSession,
 } from '../../engine/access/sessions.ts';
 import type { Context } from '../../engine/context.ts';
-import type { ConsoleFile, ConsoleFiles } from '../console/files.ts';
+import { fileReply, forever, shieldHeaders, type ConsoleFiles } from '../console/files.ts';
 import type { Handlers, Reply, Call } from '../request/call.ts';
 import * as fields from '../request/fields.ts';
 
 /** `files` is undefined if the console was not built. */
 export function consoleHandlers(files: ConsoleFiles | undefined): Handlers {
   const page = (request: Message): Reply =>
-    files === undefined ? notBuilt : answer(files.page, { request, caching: 'no-cache' });
+    files === undefined ? notBuilt : fileReply(files.page, { request, caching: 'no-cache' });
   return {
     getConsole: async ({ request }) => page(request),
     getConsolePage: async ({ request }) => {
@@ -32,8 +32,7 @@ export function consoleHandlers(files: ConsoleFiles | undefined): Handlers {
       const name = fields.pathText(request, 'file');
       const file = files?.assets.get(name);
       if (file === undefined) throw new Problem('not_found', `The console has no file "${name}"`);
-      // File names change with their content.
-      return answer(file, { request, caching: 'public, max-age=31536000, immutable' });
+      return fileReply(file, { request, caching: forever });
     },
   };
 }
@@ -56,63 +55,12 @@ function noPage(name: string): Problem {
   return new Problem('not_found', `The console has no page "${name}", expected ${expected}`);
 }
 
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "font-src 'self'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "require-trusted-types-for 'script'",
-].join('; ');
-
-const shieldHeaders = {
-  'content-security-policy': contentSecurityPolicy,
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-};
-
-const notBuilt: Reply = {
+export const notBuilt: Reply = {
   status: 503,
-  headers: { ...shieldHeaders, 'retry-after': '60' },
+  headers: { ...shieldHeaders(), 'retry-after': '60' },
   mediaType: 'text/plain',
   body: 'The console is not built. Run `npm run console`, then restart the service.\n',
 };
-
-function answer(
-  file: ConsoleFile,
-  { request, caching }: { request: Message; caching: string },
-): Reply {
-  const gzip = takesGzip(request.header.get('accept-encoding')) ? file.gzip() : undefined;
-  const isPacked = gzip !== undefined;
-  const etag = isPacked ? file.etags.gzip : file.etags.plain;
-  const headers = {
-    ...shieldHeaders,
-    'cache-control': caching,
-    vary: 'Accept-Encoding',
-    etag,
-    ...(isPacked ? { 'content-encoding': 'gzip' } : {}),
-  };
-  if (hasTag(request.header.get('if-none-match'), etag)) return { status: 304, headers };
-  return { status: 200, headers, mediaType: file.mediaType, body: gzip ?? file.bytes };
-}
-
-/** `gzip;q=0` means that gzip is refused. */
-function takesGzip(accepted = ''): boolean {
-  return accepted.split(',').some((one) => {
-    const [coding = '', ...parameters] = one.split(';').map((part) => part.trim().toLowerCase());
-    return coding === 'gzip' && !parameters.some((part) => /^q=0(\.0*)?$/u.test(part));
-  });
-}
-
-/** Weak and strong tags compare equal here, RFC 9110, 13.1.2. */
-function hasTag(given = '', etag: string): boolean {
-  const tags = given.split(',').map((tag) => tag.trim().replace(/^W\//u, ''));
-  return tags.includes('*') || tags.includes(etag);
-}
 
 // Handlers of console sessions. The token travels in a cookie that scripts cannot read; it must not
 // appear in a body or a log.

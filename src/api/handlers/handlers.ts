@@ -14,6 +14,7 @@ import { consoleHandlers, sessionHandlers } from './console.ts';
 import { deliveryHandlers } from './deliveries.ts';
 import { eventHandlers, eventTypeHandlers } from './events.ts';
 import { keyHandlers } from './keys.ts';
+import { portalHandlers, type PortalSettings } from './portal.ts';
 import { replayHandlers } from './replays.ts';
 import { metricsHandlers, nodeHandlers, serviceHandlers, type ServiceDeps } from './service.ts';
 import { statsHandlers } from './stats.ts';
@@ -36,6 +37,7 @@ export interface HandlerDeps {
   publicUrl: () => string;
   /** Undefined if the console was not built. */
   consoleFiles: ConsoleFiles | undefined;
+  portal: PortalSettings;
   hub: Pick<StreamHub, 'open'>;
   metrics: () => Promise<readonly Family[]>;
 }
@@ -59,6 +61,15 @@ export function managementHandlers(deps: HandlerDeps): Handlers {
     ...metricsHandlers(deps.metrics),
     ...sessionHandlers({ context, identifier, publicUrl }),
     ...consoleHandlers(consoleFiles),
+    ...portalHandlers({
+      context,
+      identifier,
+      publicUrl,
+      prefix: contracts.prefix,
+      addsEndpoints: contracts.builtIn !== undefined,
+      files: consoleFiles,
+      settings: deps.portal,
+    }),
     ...serviceHandlers({
       contracts,
       pages: deps.pages,

@@ -5,7 +5,7 @@ import { isJson } from '../../contract/model/media.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import { whenReady, type MaybePromise, allReady } from '../../core/base/maybe-promise.ts';
 import type { World } from '../../core/base/world.ts';
-import { hashKey, type Key, type Scope } from '../../core/domain/key.ts';
+import { hashKey, holds, type Key, type Scope } from '../../core/domain/key.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Identifier } from '../../engine/access/identify.ts';
@@ -17,7 +17,7 @@ export type Caller = Known | undefined;
 
 interface Known {
   key: Key;
-  /** Set if the key was identified by a session of the console. */
+  /** Set if the key was identified by a session of the console or of a portal. */
   session: OpenSession | undefined;
 }
 
@@ -48,10 +48,8 @@ export function authenticator(
     if (fault !== undefined) {
       throw new Problem('cross_origin', `Cannot accept a key from a cookie here: ${fault}`);
     }
-    if (scope !== undefined && !best.key.scopes.includes(scope)) {
-      const has = best.key.scopes.join(', ');
-      const message = `${operationId} needs the scope "${scope}", the key has: ${has}`;
-      throw new Problem('missing_scope', message);
+    if (scope !== undefined && !holds(best.key, scope)) {
+      throw missingScope(operationId, scope, best);
     }
     refuseBoundKey(operation, best.key);
     return best;
@@ -71,6 +69,11 @@ function refuseBoundKey({ operationId, role, takesBoundKeys }: Operation, { cust
   if (customer === undefined || takesBoundKeys || role.kind !== 'managed') return;
   const detail = `${operationId} is not for keys of a customer, and the key is bound to ${JSON.stringify(customer)}`;
   throw new Problem('bound_key', detail);
+}
+
+function missingScope(operationId: string, scope: Scope, { key, session }: Known): Problem {
+  const has = `the ${session?.portal === undefined ? 'key' : 'portal link'} has: ${key.scopes.join(', ')}`;
+  return new Problem('missing_scope', `${operationId} needs the scope "${scope}", ${has}`);
 }
 
 /**
@@ -103,7 +106,7 @@ export function challenges(security: readonly Alternative[]): string {
 }
 
 function isForPrograms({ schemes }: Alternative): boolean {
-  return schemes.every(({ credential }) => credential !== 'session');
+  return schemes.every(({ credential }) => credential !== 'session' && credential !== 'portal');
 }
 
 /** Subscribe and unsubscribe of a foreign contract declare no scope, so it is chosen here. */
@@ -195,9 +198,9 @@ function find(
   presented: string,
   { head, identifier }: { head: RawHead; identifier: Deps['identifier'] },
 ): MaybePromise<Known | undefined> {
-  if (credential === 'session') {
+  if (credential === 'session' || credential === 'portal') {
     return whenReady(
-      identifier.identifySession(presented),
+      identifier.identifySession(presented, credential === 'portal' ? 'portal' : 'console'),
       (found) => found && { key: found.key, session: { ...found.session, token: presented } },
     );
   }
@@ -292,7 +295,7 @@ export function createScrapeIdentifier(
         return before.key;
       }
     },
-    identifySession: async (token) => identifier.identifySession(token),
+    identifySession: async (token, of) => identifier.identifySession(token, of),
   };
 }
 

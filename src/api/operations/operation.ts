@@ -120,7 +120,7 @@ function identifierFor(
 function onlooking(identifier: Identifier): Deps['identifier'] {
   return {
     identify: (presented, read) => identifier.identify(presented, read),
-    identifySession: async (token) => identifier.lookAtSession(token),
+    identifySession: async (token, of) => identifier.lookAtSession(token, of),
   };
 }
 

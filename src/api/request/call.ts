@@ -15,7 +15,7 @@ export interface Call {
   /** The caller's app and customer; for an anonymous caller the app `default`. */
   app: Actor & Pick<App, 'quotas'> & Declarer;
   key: Key | undefined;
-  /** Set for users signed in to the console; `key` is then the session's key. */
+  /** Set for users of the console or of a portal; `key` is then that of the session. */
   session: OpenSession | undefined;
   /**
    * Why a page of another origin may have sent this; asked where a cookie is given

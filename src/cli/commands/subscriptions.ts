@@ -2,6 +2,7 @@
 // is loaded when they run.
 import type { Command } from '../declare/command.ts';
 import { connectFlags } from '../service/connect.ts';
+import { abilities } from '../../core/domain/session.ts';
 import { subscriptionStates } from '../../core/domain/subscription.ts';
 import { customerFlag, listFlags, subjectFlag } from '../service/filter-flags.ts';
 
@@ -212,6 +213,35 @@ export const customers: Command = {
   examples: [{ line: 'ringback customers', says: 'List the first 50, by name' }],
   run: async (call, terminal) =>
     (await import('../subscriptions/subscriptions.ts')).customers(call, terminal),
+};
+
+export const portal: Command = {
+  name: 'portal',
+  group: 'inspect',
+  summary: 'Create a link to the portal of a customer',
+  usage: ['ringback portal CUSTOMER [--can view,retry,manage] [--expires-in 8h]'],
+  about:
+    'The link opens the portal once, within an hour. Whoever opens it sees and changes what belongs to the customer, ' +
+    'and nothing else.',
+  positionals: { CUSTOMER: 'Whose portal it is, such as cus_1' },
+  flags: {
+    can: {
+      kind: 'text',
+      placeholder: 'LIST',
+      says: `What the customer may do, separated by commas: ${abilities.join(', ')}; by default all`,
+    },
+    'expires-in': {
+      kind: 'text',
+      placeholder: 'DURATION',
+      says: 'How long the portal stays open, from 1m to 7d; 8h by default',
+    },
+    ...connectFlags,
+  },
+  takesSettings: false,
+  json: 'url, customer, can and expiresAt',
+  examples: [{ line: 'ringback portal cus_1 --can view', says: 'Let somebody look, for 8 hours' }],
+  run: async (call, terminal) =>
+    (await import('../subscriptions/portal.ts')).portal(call, terminal),
 };
 
 export const listen: Command = {

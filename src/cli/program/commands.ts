@@ -8,6 +8,7 @@ import { key } from '../commands/keys.ts';
 import {
   customers,
   listen,
+  portal,
   subscribe,
   subscriptions,
   unsubscribe,
@@ -27,6 +28,7 @@ export const commands: readonly Command[] = [
   replay,
   subscriptions,
   customers,
+  portal,
   events,
   deliveries,
   key,

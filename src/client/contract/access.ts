@@ -1,4 +1,4 @@
-// Generated from openapi.yaml by `npm run docs`: the types of apps and keys.
+// Generated from openapi.yaml by `npm run docs`: the types of apps, keys and portals.
 import type { Customer } from './event.ts';
 
 export interface ListKeysQuery {
@@ -25,14 +25,20 @@ export interface Key {
 
 export type Name = string;
 
-export type Scopes = readonly ('subscribe' | 'publish' | 'read' | 'admin' | 'operator')[];
+/**
+ * `subscribe`: subscribe, change and end subscriptions. `publish`: publish events. `read`:
+ * list and show. `retry`: send deliveries again. `admin`: also keys, event types and portal
+ * links; includes `retry`. `operator`: apps, nodes and metrics.
+ */
+export type Scopes = readonly ('subscribe' | 'publish' | 'read' | 'retry' | 'admin' | 'operator')[];
 
 export interface CreateKeyBody {
   name: Name;
   scopes: Scopes;
   /**
    * Binds the key to this customer: it sees and changes only what belongs to it, and what it
-   * creates belongs to it. Such a key can hold the scopes `subscribe`, `publish` and `read`.
+   * creates belongs to it. Such a key can hold the scopes `subscribe`, `publish`, `read` and
+   * `retry`.
    */
   customer?: Customer | undefined;
   expiresAt?: string | undefined;
@@ -81,4 +87,34 @@ export interface CreateAppAnswer extends App {
 export interface EditAppBody {
   name?: Name | undefined;
   quotas?: Quotas | undefined;
+}
+
+export interface CreatePortalLinkBody {
+  customer: Customer;
+  can?: Abilities | undefined;
+  /** How long the portal stays open, from `1m` to `7d`. */
+  expiresIn?: string | undefined;
+  theme?: PortalTheme | undefined;
+  language?: PortalLanguage | undefined;
+}
+
+/**
+ * `view`: see endpoints and deliveries; always included. `retry`: send deliveries again.
+ * `manage`: add, change and end endpoints, see their secrets, send test events.
+ */
+export type Abilities = readonly ('view' | 'retry' | 'manage')[];
+
+/** `system`: as the browser prefers. */
+export type PortalTheme = 'light' | 'dark' | 'system';
+
+/** Without it, the language of the browser. */
+export type PortalLanguage = 'en' | 'de';
+
+export interface CreatePortalLinkAnswer {
+  /** A secret - whoever opens it first is the customer. */
+  url: string;
+  customer: Customer;
+  can: Abilities;
+  /** When the portal closes. */
+  expiresAt: string;
 }

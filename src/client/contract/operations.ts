@@ -49,6 +49,8 @@ import type {
   CreateAppBody,
   CreateAppAnswer,
   EditAppBody,
+  CreatePortalLinkBody,
+  CreatePortalLinkAnswer,
 } from './access.ts';
 import type {
   GetStatsQuery,
@@ -215,6 +217,8 @@ export const operations = {
     repeat: 'free',
     answer: 'json',
   },
+  /** Create a link to the portal of a customer. */
+  createPortalLink: { method: 'POST', path: '/portal-links', repeat: 'once', answer: 'json' },
 } as const satisfies Readonly<Record<string, Operation>>;
 
 export type OperationId = keyof typeof operations;
@@ -320,6 +324,7 @@ export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> 
     'warnings',
     'cannotRun',
   ],
+  createPortalLink: ['url', 'customer', 'can', 'expiresAt'],
 };
 
 /** Parameters and responses of each operation. */
@@ -387,4 +392,5 @@ export interface Calls {
   listContracts: { request: Record<never, never>; answer: ListContractsAnswer };
   getContract: { request: { path: { title: string } }; answer: Readonly<Record<string, unknown>> };
   getContractReport: { request: { path: { title: string } }; answer: ContractReport };
+  createPortalLink: { request: { body: CreatePortalLinkBody }; answer: CreatePortalLinkAnswer };
 }

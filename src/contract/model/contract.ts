@@ -159,8 +159,8 @@ export interface Alternative {
 export interface Scheme {
   name: string;
   /** What is expected there: the API key itself, or the id of the app it belongs to. */
-  /** `session`: a console session, which is bound to a key and so to an app. */
-  credential: 'key' | 'app_id' | 'session';
+  /** `session`: of the console, `portal`: of a customer's portal. They are bound to a key and so to an app. */
+  credential: 'key' | 'app_id' | 'session' | 'portal';
   carrier: Carrier;
 }
 

@@ -60,9 +60,9 @@ export function isAppIdScheme(scheme: Readonly<Record<string, unknown>>): boolea
   return scheme['in'] === 'header' && lowerCase(scheme['name']) === 'x-app-id';
 }
 
-/** The scheme of the console's sessions. A session belongs to one app and needs no app id. */
+/** Whether it is for sessions, of the console or of portals. One belongs to an app and needs no app id. */
 export function isSessionScheme(scheme: Readonly<Record<string, unknown>>): boolean {
-  return scheme['x-ringback'] === 'session';
+  return scheme['x-ringback'] === 'session' || scheme['x-ringback'] === 'portal';
 }
 
 /**
@@ -120,7 +120,8 @@ function schemeOf(name: string, properties: Properties): Scheme {
 }
 
 function credentialOf(properties: Readonly<Record<string, unknown>>): Scheme['credential'] {
-  if (isSessionScheme(properties)) return 'session';
+  if (isSessionScheme(properties))
+    return properties['x-ringback'] === 'portal' ? 'portal' : 'session';
   return isAppIdScheme(properties) ? 'app_id' : 'key';
 }
 

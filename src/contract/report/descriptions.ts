@@ -161,6 +161,7 @@ const credentialNames: Readonly<Record<Scheme['credential'], string>> = {
   key: 'a key',
   app_id: 'the app id',
   session: 'a console session',
+  portal: 'a portal session',
 };
 
 export function schemeText({ credential, carrier }: Scheme): RichText {

@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import type { World } from '../base/world.ts';
 import type { Quotas } from '../load/quotas.ts';
 
-export const scopes = ['subscribe', 'publish', 'read', 'admin', 'operator'] as const;
+export const scopes = ['subscribe', 'publish', 'read', 'retry', 'admin', 'operator'] as const;
 export type Scope = (typeof scopes)[number];
 
 export interface Key {
@@ -39,7 +39,7 @@ const checksumChars = 6;
 const shape = /^rbk_[0-9A-Za-z]{57}$/;
 
 /** What a key that is bound to a customer may hold. */
-export const customerScopes: readonly Scope[] = ['subscribe', 'publish', 'read'];
+export const customerScopes: readonly Scope[] = ['subscribe', 'publish', 'read', 'retry'];
 
 /** `rbk_` + id + 256 random bits + checksum. Pass `id` to rotate an existing key. */
 export function makeKey(
@@ -96,6 +96,11 @@ export function isLive(key: Key, nowMs: number): boolean {
   return key.revokedMs === undefined && nowMs < (key.expiresMs ?? Infinity);
 }
 
+/** Whether a key with these scopes may do what needs the scope. `admin` includes `retry`. */
+export function holds({ scopes: held }: Pick<Key, 'scopes'>, scope: Scope): boolean {
+  return held.includes(scope) || (scope === 'retry' && held.includes('admin'));
+}
+
 /**
  * The scopes of a key that the caller lacks. The caller may make, rotate or revoke that key only if
  * this is empty: otherwise `admin` could grant itself `read`, or revoke an operator's keys.
@@ -104,7 +109,7 @@ export function scopesBeyond(
   caller: Pick<Key, 'scopes'> | undefined,
   { scopes: wanted }: Pick<Key, 'scopes'>,
 ): readonly Scope[] {
-  return wanted.filter((scope) => caller?.scopes.includes(scope) !== true);
+  return wanted.filter((scope) => caller === undefined || !holds(caller, scope));
 }
 
 const nothing = new Uint8Array(32);

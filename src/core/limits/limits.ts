@@ -1,5 +1,6 @@
-// Every limit of the program; three groups have files of their own beside this one. A loop, queue,
+// Every limit of the program; four groups have files of their own beside this one. A loop, queue,
 // body or batch whose bound has no name here is a bug.
+import { accessLimits } from './access-limits.ts';
 import { admissionLimits } from './admission-limits.ts';
 import { storeLimits } from './store-limits.ts';
 import { streamLimits } from './stream-limits.ts';
@@ -123,6 +124,7 @@ export const limits = {
   ...cliLimits,
   ...controlLimits,
   ...egressLimits,
+  ...accessLimits,
   ...admissionLimits,
   ...storeLimits,
   ...streamLimits,
@@ -408,24 +410,6 @@ export const limits = {
   /** A dry run counts up to this many matches, for at most this time. */
   dryRunMatchedMax: 10_000,
   dryRunMs: 2_000,
-  /** Key cache: how long another node may still accept a revoked key. */
-  keyCacheMs: 1_000,
-  keyCacheEntriesMax: 10_000,
-  /**
-   * The console: lifetime of a session after its last use, how often that use is written, its
-   * lifetime in all; and lifetime of a one-time link.
-   */
-  sessionMs: 12 * 60 * 60 * 1000,
-  sessionProlongMs: 10 * 60 * 1000,
-  sessionLongestMs: 30 * 24 * 60 * 60 * 1000,
-  ticketMs: 60 * 60 * 1000,
-  /** The last use of a key is written at most this often. */
-  keyTouchMs: 60_000,
-  /** Rotation: how long the old key or signing secret stays valid, by default and at most. */
-  rotationOverlapMs: 24 * 60 * 60 * 1000,
-  rotationOverlapMaxMs: 30 * 24 * 60 * 60 * 1000,
-  /** Parsed Ed25519 keys that are cached. */
-  signingKeysRememberedMax: 4_096,
   /** Files of the console; all are kept in memory. */
   consoleFilesMax: 64,
   /**

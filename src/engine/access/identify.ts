@@ -6,7 +6,7 @@ import { limits } from '../../core/limits/limits.ts';
 import { createBriefMemory } from '../../core/base/brief-memory.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
 import { noQuotas } from '../../core/load/quotas.ts';
-import { hashToken, type Session } from '../../core/domain/session.ts';
+import { hashToken, keyInSession, type Session } from '../../core/domain/session.ts';
 import { whenReady, type MaybePromise } from '../../core/base/maybe-promise.ts';
 import type { Context } from '../context.ts';
 
@@ -16,13 +16,16 @@ export interface Identifier {
    * `read` is the parsed key if the caller has it already. Synchronous if the key is cached.
    */
   identify(presented: string, read?: PresentedKey): MaybePromise<Key | undefined>;
-  /** The session with this token and its key, if both are still valid. */
-  identifySession(token: string): Promise<{ key: Key; session: Session } | undefined>;
+  /** The session with this token and its key, if both are still valid, and it is of this kind. */
+  identifySession(
+    token: string,
+    of?: 'console' | 'portal',
+  ): Promise<{ key: Key; session: Session } | undefined>;
   /**
    * The same for a client that only stays connected: this does not count as use and does not extend
    * the session.
    */
-  lookAtSession(token: string): Promise<{ key: Key; session: Session } | undefined>;
+  lookAtSession: Identifier['identifySession'];
   /** Forgets a cached key that was just changed on this node. */
   forget(keyId: string): void;
   /** Forgets a cached session that was just ended on this node. */
@@ -52,11 +55,12 @@ export function createIdentifier(deps: Deps): Identifier {
     store.edit('touchKeys', { ids: [key.id] }).catch(deps.onTouchError);
   };
 
-  /** A session is extended while it is in use. */
+  /** A session of the console is extended while it is in use. */
   const prolong = (session: Session, nowMs: number): Session => {
     const { hash, createdMs } = session;
     const expiresMs = Math.min(nowMs + limits.sessionMs, createdMs + limits.sessionLongestMs);
-    if (expiresMs - session.expiresMs < limits.sessionProlongMs) return session;
+    const isSoon = expiresMs - session.expiresMs < limits.sessionProlongMs;
+    if (isSoon || session.portal !== undefined) return session;
     const id = idOf(session);
     remember(prolonged, id, expiresMs);
     store.edit('prolongSession', { hash, expiresMs }).catch((error: unknown) => {
@@ -67,21 +71,20 @@ export function createIdentifier(deps: Deps): Identifier {
   };
 
   /** With the expiry time from the store, or a later one that this node has just written. */
-  const findSession = async (hash: Uint8Array): Promise<Session | undefined> => {
-    const id = idOf({ hash });
+  const findSession = async (id: string): Promise<Session | undefined> => {
     const session = await sessions.find(id);
     if (session === undefined) return undefined;
     return { ...session, expiresMs: Math.max(session.expiresMs, prolonged.get(id) ?? 0) };
   };
 
-  const lookAtSession: Identifier['lookAtSession'] = async (token) => {
+  const lookAtSession: Identifier['lookAtSession'] = async (token, of = 'console') => {
     const hash = hashToken(token);
     if (hash === undefined) return undefined;
-    const session = await findSession(hash);
-    if (session === undefined || session.expiresMs <= store.nowMs()) return undefined;
+    const session = await findSession(idOf({ hash }));
+    if (session === undefined || !isOpen(session, of, store.nowMs())) return undefined;
     const key = await keys.find(session.keyId);
     if (key === undefined || !admits(key, session.keyHash, world.nowMs())) return undefined;
-    return { key, session };
+    return { key: keyInSession(key, session), session };
   };
 
   return {
@@ -95,8 +98,8 @@ export function createIdentifier(deps: Deps): Identifier {
         return key;
       });
     },
-    identifySession: async (token) => {
-      const found = await lookAtSession(token);
+    identifySession: async (token, of) => {
+      const found = await lookAtSession(token, of);
       if (found === undefined) return undefined;
       touch(found.key, world.nowMs());
       return { key: found.key, session: prolong(found.session, store.nowMs()) };
@@ -105,6 +108,10 @@ export function createIdentifier(deps: Deps): Identifier {
     forget: (keyId) => keys.forget(keyId),
     forgetSession: (session) => sessions.forget(idOf(session)),
   };
+}
+
+function isOpen(session: Session, of: 'console' | 'portal', nowMs: number): boolean {
+  return session.expiresMs > nowMs && (session.portal === undefined) === (of === 'console');
 }
 
 function idOf({ hash }: Pick<Session, 'hash'>): string {

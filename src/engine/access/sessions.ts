@@ -41,7 +41,7 @@ export async function signIn(
   const { token, hash } = makeToken(context.world);
   const createdMs = context.store.nowMs();
   const expiresMs = createdMs + limits.sessionMs;
-  const session = { hash, keyId: key.id, keyHash, createdMs, expiresMs };
+  const session = { hash, keyId: key.id, keyHash, createdMs, expiresMs, portal: undefined };
   await context.store.edit('createSession', { ...session, kind: 'session' });
   return { key, session: { ...session, token } };
 }
@@ -91,7 +91,7 @@ async function keyOfSecret(identifier: Identifier, secret: string): Promise<Foun
 async function keyOfTicket({ world, store }: Deps, ticket: string): Promise<Found | undefined> {
   const hash = hashToken(ticket);
   if (hash === undefined) return undefined;
-  const taken = await store.edit('takeTicket', { hash });
+  const taken = await store.edit('takeTicket', { hash, opens: 'console' });
   if (taken.kind === 'not_found') return undefined;
   const { keyId, keyHash } = taken;
   const key = await store.read('key', { id: keyId });

@@ -6,7 +6,7 @@ import type { App } from '../../core/domain/app.ts';
 import type { Controls } from '../../core/domain/controls.ts';
 import type { EventType } from '../../core/domain/event.ts';
 import type { Key, Scope } from '../../core/domain/key.ts';
-import type { Session, SessionKind } from '../../core/domain/session.ts';
+import type { PortalGrant, Session, SessionKind } from '../../core/domain/session.ts';
 import type {
   Callback,
   EndReason,
@@ -366,7 +366,7 @@ export type ReadVerb = keyof Reads;
 export type ReadInput<V extends ReadVerb> = Reads[V]['input'];
 export type ReadOutput<V extends ReadVerb> = Reads[V]['output'];
 
-// The part of the Store port for sessions of the console. It receives hashes of tokens, never a
+// The part of the Store port for sessions of the console and of portals. It receives hashes of tokens, never a
 // token.
 
 /** A key, and the hash of the secret of it that is meant. */
@@ -375,16 +375,23 @@ type KeySecret = Pick<Session, 'keyId' | 'keyHash'>;
 interface SessionEdits {
   /** For the key with this id, which may not exist. */
   createSession: {
-    input: { hash: Uint8Array; kind: SessionKind; expiresMs: number } & KeySecret;
+    input: {
+      hash: Uint8Array;
+      kind: SessionKind;
+      expiresMs: number;
+      portal?: PortalGrant | undefined;
+    } & KeySecret;
     output: { kind: 'created' } | { kind: 'not_found' };
   };
   /**
-   * Deletes a ticket that has not expired. If it is presented several times, only one call gets the
-   * key.
+   * Deletes a ticket of the console, or of a portal, that has not expired. If it is presented several
+   * times, only one call gets the key.
    */
   takeTicket: {
-    input: { hash: Uint8Array };
-    output: ({ kind: 'taken' } & KeySecret) | { kind: 'not_found' };
+    input: { hash: Uint8Array; opens: 'console' | 'portal' };
+    output:
+      | ({ kind: 'taken'; portal: PortalGrant | undefined } & KeySecret)
+      | { kind: 'not_found' };
   };
   /** Extends a session; never shortens one, nor revives one that has ended. */
   prolongSession: {

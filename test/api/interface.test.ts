@@ -340,7 +340,8 @@ const rows: readonly Row[] = [
         [name]: [],
         AppId: [],
       }));
-      assert.deepEqual(json['security'], [...pairs, { ConsoleSession: [] }]);
+      const sessions = [{ ConsoleSession: [] }, { PortalSession: [] }];
+      assert.deepEqual(json['security'], [...pairs, ...sessions]);
     },
   ],
   [
@@ -353,6 +354,7 @@ const rows: readonly Row[] = [
       { ApiKeyQuery: [] },
       { ApiKeyCookie: [] },
       { ConsoleSession: [] },
+      { PortalSession: [] },
     ]),
   ],
   [
@@ -386,7 +388,7 @@ const rows: readonly Row[] = [
         assert.deepEqual(responses['401'], { $ref: shared }, name);
       }
       const count = JSON.stringify(document).split(`"${shared}"`).length - 1;
-      assert.equal(count, guarded().length + ofConsole);
+      assert.equal(count, guarded().length + ofSessions);
     },
   ],
 
@@ -609,8 +611,8 @@ function guarded(): [string, Described][] {
   return operations().filter(([, { security }]) => security === undefined);
 }
 
-/** Sign-in, reading the session, and sign-out have their own requirements. */
-const ofConsole = 3;
+/** Signing in, reading the session, and signing out: of the console and of the portal. */
+const ofSessions = 6;
 
 function inPlace(call: Call, place: 'header' | 'query' | 'cookie', key = plain.key): Call {
   if (place === 'header') return { ...call, key: null, headers: { 'x-api-key': key } };

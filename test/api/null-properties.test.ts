@@ -25,6 +25,10 @@ const right: Record<string, readonly Record<string, unknown>[]> = {
   createApp: [{ name: 'n' }],
   editApp: [{ name: 'n' }],
   signIn: [{ key: 'x' }, { ticket: 'x' }, {}],
+  createPortalLink: [
+    { customer: 'c', can: ['view'], expiresIn: '1h', theme: 'dark', language: 'en' },
+  ],
+  openPortal: [{ ticket: 'x' }],
 };
 
 type Shape = ReturnType<Validator['shape']>;

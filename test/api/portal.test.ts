@@ -7,6 +7,7 @@ import type { Environment } from '../../src/config.ts';
 import { newFolder, type Folder } from '../cli/ringback-process.ts';
 import { start, type Answer, type Call, type Started } from './harness.ts';
 import { frozenWorld } from './frozen-world.ts';
+import { openPortal, ticketFor as ticketOf } from './portal-session.ts';
 
 const svg = '<svg xmlns="http://www.w3.org/2000/svg"><circle r="1"/></svg>';
 
@@ -34,19 +35,16 @@ async function post(path: string, body: object, more: Partial<Call> = {}): Promi
   return service.call({ method: 'POST', path, body, ...more });
 }
 
-async function ticketFor(body: object, more: Partial<Call> = {}): Promise<string> {
-  const { status, json, text } = await post('/portal-links', { customer: 'cus_1', ...body }, more);
-  assert.equal(status, 201, text);
-  const url = new URL(String(json['url']));
-  assert.equal(url.pathname, '/portal');
-  return url.hash.replace('#ticket=', '');
+async function ticketFor(link: object, maker: Pick<Call, 'key'> = {}): Promise<string> {
+  return ticketOf(service, { customer: 'cus_1', ...link }, maker);
 }
 
-async function open(body: object = {}, more: Partial<Call> = {}): Promise<Pick<Call, 'headers'>> {
-  const ticket = await ticketFor(body, more);
-  const { status, json, text } = await post('/portal/session', { ticket }, { key: null });
-  assert.equal(status, 201, text);
-  return { headers: { 'x-portal-session': String(json['token']) } };
+async function open(
+  link: object = {},
+  maker: Pick<Call, 'key'> = {},
+): Promise<Pick<Call, 'headers'>> {
+  const token = await openPortal(service, { customer: 'cus_1', ...link }, maker);
+  return { headers: { 'x-portal-session': token } };
 }
 
 /** As a customer in the portal. */

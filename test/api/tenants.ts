@@ -34,7 +34,7 @@ export function idParameter(operation: Operation): Parameter | undefined {
 
 /** Documents and pages belong to the service, and are public. */
 export function isOfNobody({ path, security }: Operation): boolean {
-  return /^\/(contracts|console)\//.test(path) && security.length === 0;
+  return /^\/(contracts|console|portal)\//.test(path) && security.length === 0;
 }
 
 /** An app chooses the names of its event types, so another one may have the same: see event-types.test.ts. */

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { loadContract } from '../../src/contract/compile/load.ts';
 import { documentOf, serve } from '../e2e/contracts/stage.ts';
 import { start, type Answer, type Running } from './harness.ts';
+import { openPortal } from './portal-session.ts';
 import { rawClient } from './raw-client.ts';
 import { hook } from './tenants.ts';
 
@@ -24,11 +25,13 @@ function queryFaults({ json }: Pick<Answer, 'json'>): Record<string, string> {
 describe('a query parameter that is not declared', () => {
   let service: Running;
   let cookie: string;
+  let portal: string;
   before(async () => {
     service = await start();
     const wanted = { method: 'POST', path: '/console/session', body: { key: service.key } };
     const answer = await service.call({ ...wanted, headers: { origin: service.url } });
     cookie = answer.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
+    portal = await openPortal(service, { customer: 'cus_1' });
   });
   after(async () => service[Symbol.asyncDispose]());
 
@@ -36,7 +39,7 @@ describe('a query parameter that is not declared', () => {
     const names = parameters.filter((one) => one.in === 'query').map(({ name }) => name);
     it(`is refused by ${operationId}, which has ${names.length}`, async () => {
       const target = path.replaceAll(/\{\w+\}/g, 'x');
-      const headers = { cookie, origin: service.url };
+      const headers = { cookie, origin: service.url, 'x-portal-session': portal };
       const ask = async (query: string): Promise<Answer> =>
         service.call({ method, path: `${target}?${query}`, headers });
       const answer = await ask('zzzzzzzz=1&api_key=x');

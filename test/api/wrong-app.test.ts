@@ -7,6 +7,7 @@ import { loadContract } from '../../src/contract/compile/load.ts';
 import { documentOf, serve } from '../e2e/contracts/stage.ts';
 import { sendTo, start, type Answer, type Call, type Running } from './harness.ts';
 import { rawClient } from './raw-client.ts';
+import { openPortal } from './portal-session.ts';
 import { hook, tenantsOf, type Tenant } from './tenants.ts';
 
 const contract = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
@@ -28,6 +29,8 @@ describe('X-APP-ID', () => {
   let ours: Tenant;
   let theirs: Tenant;
   let cookies: Record<'ours' | 'operator', string>;
+  /** Of a customer of ours. */
+  let portal: string;
   before(async () => {
     service = await start();
     const { newApp } = tenantsOf(service.call);
@@ -36,6 +39,7 @@ describe('X-APP-ID', () => {
       ours: await signIn(service, ours.key),
       operator: await signIn(service, service.key),
     };
+    portal = await openPortal(service, { customer: 'cus_1' }, { key: ours.key });
   });
   after(async () => service[Symbol.asyncDispose]());
 
@@ -52,12 +56,14 @@ describe('X-APP-ID', () => {
         { ...call, key: null, headers: { cookie, origin: service.url } },
       ];
       const isForSessions = ['getSession', 'signOut'].includes(operationId);
-      for (const way of isForSessions ? ways.slice(2) : ways) {
+      const isForPortals = ['getPortalSession', 'closePortal'].includes(operationId);
+      const inPortal = { ...call, key: null, headers: { 'x-portal-session': portal } };
+      for (const way of isForPortals ? [inPortal] : isForSessions ? ways.slice(2) : ways) {
         for (const sent of [theirs.appId, 'app_typo']) {
           const headers = { ...way.headers, 'X-APP-ID': sent };
           assertWrongApp(await service.call({ ...way, headers }), sent);
         }
-        if (operationId === 'openStream' || operationId === 'signOut') continue;
+        if (['openStream', 'signOut', 'closePortal'].includes(operationId)) continue;
         const own = isOperators ? service.appId : ours.appId;
         const right = await service.call({ ...way, headers: { ...way.headers, 'X-APP-ID': own } });
         assert.notEqual(right.json['code'], 'wrong_app');

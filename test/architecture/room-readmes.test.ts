@@ -78,9 +78,9 @@ describe('the READMEs of src', () => {
 
   it('are checked: an unknown file, an unknown function, and a function of another file are found', () => {
     const faults = (text: string): number => faultsIn(text, join(root, 'src', 'core')).length;
-    assert.equal(faults('`domain/retry.ts` `nextDueMs()`'), 0);
+    assert.equal(faults('`domain/retry.ts` `nextWaitMs()`'), 0);
     assert.equal(faults('`domain/retries.ts`'), 1);
-    assert.equal(faults('`domain/retry.ts` `nextDue()`'), 1);
-    assert.equal(faults('1. `domain/retry.ts`\n2. `domain/lane.ts` `nextDueMs()`'), 1);
+    assert.equal(faults('`domain/retry.ts` `nextWait()`'), 1);
+    assert.equal(faults('1. `domain/retry.ts`\n2. `domain/lane.ts` `nextWaitMs()`'), 1);
   });
 });

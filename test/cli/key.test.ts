@@ -166,7 +166,7 @@ describe('ringback key', () => {
       const name = `evil \u001b[2J\u202e ${'long '.repeat(12)}`.trim();
       await good('create', '--name', name, '--scopes', 'subscribe,publish,read,admin');
       const env = { RINGBACK_DATA: on.folder.path };
-      const wide = await runOnTerminal(['key', 'list'], { env, columns: 100 });
+      const wide = await runOnTerminal(['key', 'list'], { env, columns: 110 });
       assert.match(wide.screen[0] ?? '', /^ID +STATE +SCOPES +USED +NAME$/);
       assert.match(wide.text, /evil \\u\{1b\}\[2J\\u\{202e\} lo/);
       assert.ok(isColoured(wide.raw));

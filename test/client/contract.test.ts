@@ -23,7 +23,15 @@ describe('clientContract', () => {
       .map(([id]) => id);
     assert.deepEqual(
       once,
-      ['rotateSecret', 'pingSubscription', 'retryDelivery', 'createKey', 'rotateKey', 'createApp'],
+      [
+        'rotateSecret',
+        'pingSubscription',
+        'retryDelivery',
+        'createKey',
+        'rotateKey',
+        'createApp',
+        'createPortalLink',
+      ],
       'a new operation needs an Idempotency-Key, unless it must not be repeated',
     );
   });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Environment } from '../../src/config.ts';
 import { start, type Answer, type Call, type Started } from '../api/harness.ts';
+import { openPortal } from '../api/portal-session.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { receive, type Receiver } from './receiver.ts';
 import { quiet, until, type Accepted, type DeliveryView, type Page } from './stage.ts';
@@ -46,11 +47,8 @@ for (const [database, open] of Object.entries({
 
     /** Somebody who has opened a link to the portal of the customer. */
     async function portalOf(customer: string): Promise<Pick<Call, 'key' | 'headers'>> {
-      const link = await post('/portal-links', { customer });
-      const ticket = new URL(String(link.json['url'])).hash.replace('#ticket=', '');
-      const opened = await post('/portal/session', { ticket }, { key: null });
-      assert.equal(opened.status, 201, opened.text);
-      return { key: null, headers: { 'x-portal-session': String(opened.json['token']) } };
+      const token = await openPortal(service, { customer });
+      return { key: null, headers: { 'x-portal-session': token } };
     }
 
     /** Returns the id. */

@@ -13,9 +13,10 @@ import {
   type OpenSession,
 } from '../../engine/access/sessions.ts';
 import type { Context } from '../../engine/context.ts';
-import { fileReply, forever, shieldHeaders, type ConsoleFiles } from '../console/files.ts';
+import type { ConsoleFiles } from '../console/files.ts';
 import type { Handlers, Reply, Call } from '../request/call.ts';
 import * as fields from '../request/fields.ts';
+import { fileReply, forever, shieldHeaders } from './file-reply.ts';
 
 /** `files` is undefined if the console was not built. */
 export function consoleHandlers(files: ConsoleFiles | undefined): Handlers {

@@ -11,16 +11,11 @@ import type { Identifier } from '../../engine/access/identify.ts';
 import { createPortalLink, openPortal } from '../../engine/access/portal-links.ts';
 import { signOut } from '../../engine/access/sessions.ts';
 import type { Context } from '../../engine/context.ts';
-import {
-  fileReply,
-  forever,
-  shieldHeaders,
-  type ConsoleFile,
-  type ConsoleFiles,
-} from '../console/files.ts';
+import type { ConsoleFile, ConsoleFiles } from '../console/files.ts';
 import type { Call, Handlers, Reply } from '../request/call.ts';
 import * as fields from '../request/fields.ts';
 import { notBuilt } from './console.ts';
+import { fileReply, forever, shieldHeaders } from './file-reply.ts';
 
 /** How the portal looks, and which pages may show it in a frame. */
 export interface PortalSettings {

@@ -297,8 +297,8 @@ describe('the scopes of openapi.yaml', () => {
 
   for (const operation of open) {
     it(`${operation.operationId} needs no key, and ignores a wrong one`, async () => {
-      on.world.advance(60_000); // Otherwise changes wait for their turn.
       const { method } = operation;
+      if (method === 'POST') on.world.advance(60_000); // Otherwise it waits for its turn.
       const path = pathOf(operation);
       const isMissing = path.endsWith('/none') || path === '/portal/logo'; // No logo is set.
       const expected = method === 'POST' ? 400 : isMissing ? 404 : 200;

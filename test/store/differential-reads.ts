@@ -61,7 +61,10 @@ export async function read(cast: Cast, command: ReadCommand): Promise<void> {
     case 'others': {
       const id = cast.idOf('subscription', which);
       await pair.read('subscription', { appNo, id });
-      await pair.read('subscriptionHealth', { appNo, id });
+      await pair.read('subscriptionHealth', {
+        appNo,
+        ids: [id, cast.idOf('subscription', which + 1)],
+      });
       await pair.read('tally', {});
       await pair.read('nodes', {});
       await pair.read('key', { id: cast.idOf('key', which) });

@@ -32,7 +32,11 @@ export function laneChangeContract(name: string, open: OpenSubject): void {
         await publish();
         await settle(await claim(), 'dead');
         const appNo = on.app.no;
-        const health = async () => on.store.read('subscriptionHealth', { appNo, id });
+        const health = async () => {
+          const [one] = await on.store.read('subscriptionHealth', { appNo, ids: [id] });
+          assert(one);
+          return one;
+        };
         const span = spanBetween(clock.ms, clock.ms + 1);
         const attention = async () =>
           (await on.store.read('appStatistics', { appNo, span })).attention;

@@ -157,8 +157,20 @@ export function noticeContract(name: string, open: OpenSubject): void {
         ['open', brokenAfter, failingMs],
       );
       const other = await newApp(on.store);
-      const foreign = await on.store.read('subscriptionHealth', { appNo: other.no, id: one.id });
-      assert.equal(foreign.state, 'ok', 'nothing of another app');
+      const foreign = await on.store.read('subscriptionHealth', {
+        appNo: other.no,
+        ids: [one.id],
+      });
+      assert.equal(foreign[0]?.state, 'ok', 'nothing of another app');
+      const fine = await subscribed('fine');
+      const both = await on.store.read('subscriptionHealth', {
+        appNo: on.app.no,
+        ids: [fine.id, one.id, 'unknown'],
+      });
+      assert.deepEqual(
+        both.map(({ state }) => state),
+        ['ok', 'open', 'ok'],
+      );
     });
   });
 }

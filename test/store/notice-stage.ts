@@ -118,7 +118,10 @@ export function noticeStage(open: OpenSubject): NoticeStage {
   }
 
   async function health({ id }: Subscription) {
-    return structuredClone(await on.store.read('subscriptionHealth', { appNo: on.app.no, id }));
+    const ids = [id];
+    const [one] = await on.store.read('subscriptionHealth', { appNo: on.app.no, ids });
+    assert(one);
+    return structuredClone(one);
   }
 
   function publishing(what: string, one: Subscription | undefined) {

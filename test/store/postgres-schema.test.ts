@@ -51,6 +51,7 @@ const all = [
   { number: 28, name: 'customer' },
   { number: 29, name: 'customer_indexes' },
   { number: 30, name: 'event_type' },
+  { number: 31, name: 'portal' },
 ];
 
 describe('applyMigrations', () => {

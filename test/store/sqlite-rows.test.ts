@@ -216,6 +216,7 @@ describe('the schema', () => {
       { number: 28, name: 'customer' },
       { number: 29, name: 'customer_indexes' },
       { number: 30, name: 'event_type' },
+      { number: 31, name: 'portal' },
     ]);
   });
 

@@ -23,7 +23,7 @@ import { resourceAt } from '../../engine/subscribe/subscribe.ts';
 import {
   changeSubscription,
   confirm,
-  getHealth,
+  healthOf,
   getSecrets,
   getSubscription,
   listCustomers,
@@ -59,7 +59,8 @@ export function subscriptionHandlers(context: Context): Handlers {
         subject: fields.optionalText(query, 'subject'),
         customer: fields.optionalText(query, 'customer'),
       });
-      const items = page.items.map(showSubscription);
+      const health = await healthOf(context, app, page.items);
+      const items = page.items.map((one) => showSubscription(one, health.get(one.id)));
       return { status: 200, body: { items, nextCursor: page.next ?? null } };
     },
     listCustomers: async ({ app, request }) => {
@@ -121,15 +122,12 @@ function readChange({ state: named, callbacks, ...rest }: fields.Fields): Subscr
   return { state, callbacks: changes, choice: choice.choice };
 }
 
-/** With the health of its receivers, which would be too expensive in lists. */
 async function showOne(context: Context, app: Call['app'], found: Subscription): Promise<Reply> {
-  const shown = showSubscription(found);
-  if (found.state === 'ended') return { status: 200, body: shown };
-  const health = showHealth(await getHealth(context, app, found.id));
-  return { status: 200, body: { ...shown, health } };
+  const health = await healthOf(context, app, [found]);
+  return { status: 200, body: showSubscription(found, health.get(found.id)) };
 }
 
-function showSubscription(subscription: Subscription): Record<string, unknown> {
+function showSubscription(subscription: Subscription, health?: Health): Record<string, unknown> {
   const { id, state, subject, customer, contract, operation, callbacks, controls } = subscription;
   const { confirmByMs, createdMs, endedMs, endReason, exchange } = subscription;
   return {
@@ -148,6 +146,7 @@ function showSubscription(subscription: Subscription): Record<string, unknown> {
     createdAt: fields.time(createdMs),
     ...(endedMs === undefined ? {} : { endedAt: fields.time(endedMs) }),
     ...(endReason === undefined ? {} : { endReason }),
+    ...(health === undefined ? {} : { health: showHealth(health) }),
   };
 }
 

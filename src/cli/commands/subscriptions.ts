@@ -221,8 +221,8 @@ export const portal: Command = {
   summary: 'Create a link to the portal of a customer',
   usage: ['ringback portal CUSTOMER [--can view,retry,manage] [--expires-in 8h]'],
   about:
-    'The link opens the portal once, within an hour. Whoever opens it sees and changes what belongs to the customer, ' +
-    'and nothing else.',
+    'The link opens the portal once, within an hour. The person who opens it sees and changes what belongs to the ' +
+    'customer, and nothing else.',
   positionals: { CUSTOMER: 'Whose portal it is, such as cus_1' },
   flags: {
     can: {
@@ -239,7 +239,9 @@ export const portal: Command = {
   },
   takesSettings: false,
   json: 'url, customer, can and expiresAt',
-  examples: [{ line: 'ringback portal cus_1 --can view', says: 'Let somebody look, for 8 hours' }],
+  examples: [
+    { line: 'ringback portal cus_1 --can view', says: 'Let the customer look, for 8 hours' },
+  ],
   run: async (call, terminal) =>
     (await import('../subscriptions/portal.ts')).portal(call, terminal),
 };

@@ -23,7 +23,9 @@ export async function portal(call: Invocation, terminal: Terminal): Promise<void
     if (call.isJson) return terminal.out(json(link));
     terminal.out(`${link.url}\n`);
     const closes = `the portal closes at ${link.expiresAt}`;
-    terminal.err(`Opens once, within an hour; ${closes}. Whoever opens it acts as ${customer}.\n`);
+    terminal.err(
+      `Opens once, within an hour; ${closes}. The first person who opens it acts as ${customer}.\n`,
+    );
   });
 }
 

@@ -111,7 +111,7 @@ export type PortalTheme = 'light' | 'dark' | 'system';
 export type PortalLanguage = 'en' | 'de';
 
 export interface CreatePortalLinkAnswer {
-  /** A secret - whoever opens it first is the customer. */
+  /** A secret - the first person who opens it acts as the customer. */
   url: string;
   customer: Customer;
   can: Abilities;

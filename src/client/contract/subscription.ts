@@ -239,11 +239,10 @@ export type EndReason =
   | 'refused';
 
 /**
- * Health of its receivers. Present when a single subscription is requested that has not
- * ended. After ten consecutive failures, the circuit breaker of a receiver is `open`: it
- * gets one delivery at a time, at first every 30 seconds, later every 15 minutes, until one
- * succeeds; its other deliveries stay pending. After five days without a success, the
- * subscription is disabled.
+ * Health of its receivers. Absent if the subscription has ended. After ten consecutive
+ * failures, the circuit breaker of a receiver is `open`: it gets one delivery at a time, at
+ * first every 30 seconds, later every 15 minutes, until one succeeds; its other deliveries
+ * stay pending. After five days without a success, the subscription is disabled.
  */
 export interface Health {
   state: 'ok' | 'failing' | 'open';

@@ -56,9 +56,16 @@ async function visibleId(context: Context, app: Actor, id: string): Promise<stri
   return bare;
 }
 
-/** The health of the receivers of a subscription, by its bare id. */
-export async function getHealth({ store }: Context, app: Actor, id: string): Promise<Health> {
-  return store.read('subscriptionHealth', { appNo: app.no, id });
+/** The health of the receivers of each subscription that has not ended. */
+export async function healthOf(
+  { store }: Context,
+  app: Actor,
+  subscriptions: readonly Pick<Subscription, 'id' | 'state'>[],
+): Promise<ReadonlyMap<string, Health>> {
+  const ids = subscriptions.flatMap(({ id, state }) => (state === 'ended' ? [] : [id]));
+  if (ids.length === 0) return new Map();
+  const all = await store.read('subscriptionHealth', { appNo: app.no, ids });
+  return new Map(ids.flatMap((id, at) => all.slice(at, at + 1).map((health) => [id, health])));
 }
 
 export async function listSubscriptions(

@@ -415,6 +415,9 @@ export interface NoticeReads {
     input: { writtenByMs: number; limit: number };
     output: readonly WaitingNotice[];
   };
-  /** The health of a subscription; an unknown one has no failures. */
-  subscriptionHealth: { input: { appNo: number; id: string }; output: Health };
+  /** The health of each of these subscriptions; an unknown one has no failures. */
+  subscriptionHealth: {
+    input: { appNo: number; ids: readonly string[] };
+    output: readonly Health[];
+  };
 }

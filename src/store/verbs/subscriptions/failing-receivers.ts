@@ -6,7 +6,7 @@ import { isOverdue } from '../../../core/domain/circuit-breaker.ts';
 import { disabledNotice } from '../../../core/domain/system-event.ts';
 import { coarseMinutes, minuteOf } from '../../../core/telemetry/statistics.ts';
 import { type Row, integer, maybe, one, text } from '../../sql/row.ts';
-import { type Script, all, first, only } from '../../sql/statement.ts';
+import { all, first, forEach, only, type Script } from '../../sql/statement.ts';
 import { raiseVersion } from './patterns.ts';
 import { editSubscriptionSql } from './edit-subscription.ts';
 import { hasListeners, writeNotice } from '../shared/notices.ts';
@@ -112,12 +112,12 @@ function* hasDelivered(subscription: number, sinceMs: number): Script<boolean> {
   return row !== undefined;
 }
 
-// Reads the health of a subscription's receivers: its failing lanes, a bounded number, and the head
-// of each.
+// Reads the health of the receivers of subscriptions: their failing lanes, a bounded number, and the
+// head of each.
 
 export const subscriptionHealthSql = {
   failing: `
-    select lane.state as lane_state, lane.ordered, lane.gate_ms, lane.failures, lane.failing_ms,
+    select subscription.id, lane.state as lane_state, lane.ordered, lane.gate_ms, lane.failures, lane.failing_ms,
       (select due_ms from delivery_live where delivery_live.lane = lane.no and lease is null
        order by due_ms limit 1) as due_ms,
       (select position from callback where callback.lane = lane.no limit 1) as position
@@ -125,9 +125,13 @@ export const subscriptionHealthSql = {
     where subscription.id = ?1 and subscription.app = ?2 and lane.failures > 0`,
 } as const;
 
-export const subscriptionHealth: Read<'subscriptionHealth'> = function* ({ appNo, id }) {
-  const rows = yield* all(subscriptionHealthSql.failing, id, appNo);
-  return healthOf(rows.filter(isInUse).map(toLaneHealth));
+export const subscriptionHealth: Read<'subscriptionHealth'> = function* ({ appNo, ids }) {
+  const rows = yield* forEach(
+    subscriptionHealthSql.failing,
+    ids.map((id) => [id, appNo]),
+  );
+  const failing = Map.groupBy(rows.filter(isInUse), (row) => text(row, 'id'));
+  return ids.map((id) => healthOf((failing.get(id) ?? []).map(toLaneHealth)));
 };
 
 /** A lane that no callback uses any more only matters while deliveries are pending in it. */

@@ -42,6 +42,10 @@ const bodies: Record<string, object | undefined> = {
   createReplay: { filter: { state: 'ended' } },
   createKey: { name: 'made by a stranger', scopes: ['read'] },
   createApp: { name: 'made by a stranger' },
+  registerExchange: { request: { url: '/subscribe' }, response: { status: 201 } },
+  createPortalLink: { customer: 'made by a stranger' },
+  openPortal: { ticket: 'k'.repeat(43) },
+  closePortal: undefined,
   signIn: { key: 'k'.repeat(40) },
   signOut: undefined,
 };

@@ -72,6 +72,10 @@ function credentialOf({ caller, carrier, pool, chance }: ComposeDeps): {
       const session = pool.text('session', chance) ?? 'none';
       return { query: [], headers: [['Cookie', `ringback_session=${session}`]] };
     }
+    case 'portal': {
+      const session = pool.text('portal', chance) ?? 'none';
+      return { query: [], headers: [['X-Portal-Session', session]] };
+    }
     case 'none':
       return { query: [], headers: [] };
   }
@@ -158,6 +162,9 @@ function drawBody({ body, operationId }: Operation, deps: DrawDeps): unknown {
   if (body === undefined || (!body.required && chance.isLucky(0.3))) return undefined;
   if (operationId === 'signIn' && chance.isLucky(0.7)) {
     return { key: pool.text('secret', chance) ?? 'x' };
+  }
+  if (operationId === 'openPortal' && chance.isLucky(0.7)) {
+    return { ticket: pool.text('ticket', chance) ?? 'x' };
   }
   return drawValue(deps, body.schema);
 }

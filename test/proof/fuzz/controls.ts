@@ -163,7 +163,7 @@ const huge: readonly LookControl[] = [
         file: 'src/api/handlers/service.ts',
         find: "import { lazy } from '../../core/base/lazy.ts';",
         replace:
-          "import { lazy } from '../../core/base/lazy.ts';\nimport { reportJson } from '../pages/report-json.ts';",
+          "import { lazy } from '../../core/base/lazy.ts';\nimport { reportJson } from '../pages/contract-json.ts';",
       },
     ],
     breaks: /^huge: members: \d answers while the report was made/,

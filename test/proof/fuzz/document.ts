@@ -50,8 +50,8 @@ export interface Operation {
   scope: string | undefined;
   /** Needs no key. */
   isOpen: boolean;
-  /** Accepts only a session of the console. */
-  isForSessions: boolean;
+  /** Accepts only a session of this kind. */
+  session: 'session' | 'portal' | undefined;
   parameters: readonly Parameter[];
   body: { required: boolean; schema: Schema } | undefined;
   /** By status or `default`. */
@@ -108,7 +108,7 @@ function operationOf({ path, method, shared, raw, always }: Given, resolve: Reso
     path,
     scope: raw['x-ringback-scope'] as string | undefined,
     isOpen: security.length === 0,
-    isForSessions: security.length === 1 && Object.hasOwn(security[0] ?? {}, 'ConsoleSession'),
+    session: sessionIn(security),
     parameters: [...shared, ...own].map((one) => resolve(one)),
     body: body && {
       required: body.required === true,
@@ -118,6 +118,13 @@ function operationOf({ path, method, shared, raw, always }: Given, resolve: Reso
       Object.entries(responses).map(([status, one]) => [status, resolve(one)]),
     ),
   };
+}
+
+function sessionIn(security: readonly Json[]): Operation['session'] {
+  const [only, ...others] = security;
+  if (only === undefined || others.length > 0) return undefined;
+  if (Object.hasOwn(only, 'PortalSession')) return 'portal';
+  return Object.hasOwn(only, 'ConsoleSession') ? 'session' : undefined;
 }
 
 type Resolve = Document['resolve'];

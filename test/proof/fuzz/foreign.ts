@@ -227,7 +227,7 @@ function stub({ operationId, method, path }: Served): Operation {
     path,
     scope: undefined,
     isOpen: false,
-    isForSessions: false,
+    session: undefined,
     ...nothing,
   };
 }

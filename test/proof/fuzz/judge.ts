@@ -4,7 +4,7 @@ import type { Document, Operation, Response } from './document.ts';
 import { cut, ofOwners, ofSecrets } from './leaks.ts';
 import { isObject, misfits } from './schema-errors.ts';
 import type { Pool } from './pool.ts';
-import { asJson, type FuzzRequest } from './request.ts';
+import { asJson, isOfSession, mayDo, type FuzzRequest } from './request.ts';
 import type { WireAnswer } from './wire.ts';
 
 export interface JudgeDeps {
@@ -216,7 +216,9 @@ function ofIntent(
   }
   const isRefused =
     [400, 405, 414, 415, 431].includes(status) ||
-    (status === 401 && operation.operationId !== 'signIn' && request.carrier !== 'session') ||
+    (status === 401 &&
+      !['signIn', 'openPortal'].includes(operation.operationId) &&
+      !isOfSession(request)) ||
     (status === 403 && !mayForbid(operation));
   return intent === 'valid' && isRefused
     ? [`refused: a valid request got ${status} ${cut(body.toString())}`]
@@ -225,23 +227,24 @@ function ofIntent(
 
 /** Only operators may create or rotate keys with the operator scope, so these may get 403. */
 function mayForbid({ operationId }: Operation): boolean {
-  return ['createKey', 'rotateKey', 'signIn'].includes(operationId);
+  return ['createKey', 'rotateKey', 'signIn', 'createPortalLink'].includes(operationId);
 }
 
 /** The expected status, 401 or 403, if the caller has no permission for the operation. */
 export function refusalFor(
-  { caller, carrier }: FuzzRequest,
+  request: Pick<FuzzRequest, 'caller' | 'carrier'>,
   operation: Operation,
 ): number | undefined {
   // A session may have ended, and the fuzzer does not know whose key it belongs to.
-  if (operation.isOpen || carrier === 'session') return undefined;
+  if (operation.isOpen || isOfSession(request)) return undefined;
+  const { caller, carrier } = request;
   if (
     caller === undefined ||
     carrier === 'none' ||
     caller.isDead === true ||
-    operation.isForSessions
+    operation.session !== undefined
   )
     return 401;
   const { scope } = operation;
-  return scope === undefined || caller.scopes.includes(scope) ? undefined : 403;
+  return scope === undefined || mayDo(caller, scope) ? undefined : 403;
 }

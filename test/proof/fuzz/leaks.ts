@@ -2,7 +2,7 @@
 import type { Operation } from './document.ts';
 import { canary } from './draw.ts';
 import { idsIn, type Pool } from './pool.ts';
-import { bytesOf, type FuzzRequest } from './request.ts';
+import { bytesOf, isOfSession, type FuzzRequest } from './request.ts';
 import type { WireAnswer } from './wire.ts';
 
 const secretShapes = /rbk_[0-9A-Za-z]{57}|whsec_[\w+/=]{24,}|whsk_[\w+/=]{24,}/;
@@ -57,6 +57,7 @@ export const ofNobody = new Set([
   'editApp',
   'createApp',
   'signIn',
+  'openPortal',
   ...documents,
 ]);
 
@@ -66,8 +67,8 @@ export function ofOwners(
   request: FuzzRequest,
   { body }: WireAnswer,
 ): string[] {
-  const { caller, carrier, operation } = request;
-  if (caller === undefined || carrier === 'session' || ofNobody.has(operation.operationId))
+  const { caller, operation } = request;
+  if (caller === undefined || isOfSession(request) || ofNobody.has(operation.operationId))
     return [];
   const asked = Buffer.from(bytesOf(request, '')).toString('latin1');
   const own = [...idsIn(asked), ...idsIn(decoded(asked))];

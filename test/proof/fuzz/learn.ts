@@ -2,7 +2,7 @@
 import { isObject } from './schema-errors.ts';
 import { idsIn, kindOf, type Pool } from './pool.ts';
 import { ofNobody } from './leaks.ts';
-import { asJson, type FuzzRequest } from './request.ts';
+import { asJson, isOfSession, type FuzzRequest } from './request.ts';
 import type { WireAnswer } from './wire.ts';
 
 /** What one app's requests have been acknowledged. */
@@ -25,7 +25,7 @@ export function learn(deps: LearnDeps, request: FuzzRequest, answer: WireAnswer)
   if (status >= 300) return;
   const session = /^ringback_session=([^;]+)/.exec(header('set-cookie') ?? '')?.[1];
   if (session !== undefined) pool.learnText('session', session);
-  if (request.carrier === 'session') return;
+  if (isOfSession(request)) return;
   const text = body.toString();
   const app = caller?.app ?? '';
   if (ofNobody.has(operation.operationId) && operation.scope !== 'operator') return;
@@ -40,7 +40,10 @@ export function learn(deps: LearnDeps, request: FuzzRequest, answer: WireAnswer)
   if (tag !== undefined) pool.learnText('etag', tag);
   const json = asJson(body);
   if (!isObject(json)) return;
-  const { nextCursor, key } = json;
+  const { nextCursor, key, token, url } = json;
+  if (typeof token === 'string') pool.learnText('portal', token);
+  const ticket = typeof url === 'string' ? /#ticket=([\w-]+)$/.exec(url)?.[1] : undefined;
+  if (ticket !== undefined) pool.learnText('ticket', ticket);
   if (typeof nextCursor === 'string') pool.learnText(`cursor ${operation.operationId}`, nextCursor);
   if (typeof key === 'string') pool.learnText('secret', key);
   if (status === 202) promise(deps.promised.get(app), json);

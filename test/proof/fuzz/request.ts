@@ -26,7 +26,7 @@ export interface FuzzRequest {
   /** Undefined for a request without a key. */
   caller: Caller | undefined;
   /** Where the request carries its key. */
-  carrier: 'header' | 'query' | 'cookie' | 'session' | 'none';
+  carrier: 'header' | 'query' | 'cookie' | 'session' | 'portal' | 'none';
   /** Contains an id of another app. */
   isForeign: boolean;
   method: string;
@@ -92,4 +92,14 @@ export function asJson(body: Uint8Array | undefined): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Whether it carries a session: of the console, or of a portal. */
+export function isOfSession({ carrier }: Pick<FuzzRequest, 'carrier'>): boolean {
+  return carrier === 'session' || carrier === 'portal';
+}
+
+/** Whether the caller may do what needs the scope. `admin` includes `retry`. */
+export function mayDo({ scopes }: Pick<Caller, 'scopes'>, scope: string): boolean {
+  return scopes.includes(scope) || (scope === 'retry' && scopes.includes('admin'));
 }

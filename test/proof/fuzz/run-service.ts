@@ -10,7 +10,7 @@ import { judge, operationFor } from './judge.ts';
 import { learn, type Promised } from './learn.ts';
 import { Pool } from './pool.ts';
 import { reckon } from './count-acknowledged.ts';
-import { show, type Caller, type FuzzRequest, type Intent } from './request.ts';
+import { mayDo, show, type Caller, type FuzzRequest, type Intent } from './request.ts';
 import { shrink } from './shrink.ts';
 import { openStage, type Stage } from './stage.ts';
 import { makeWild } from './wild.ts';
@@ -145,9 +145,7 @@ function draw(life: Life, chance: Chance): FuzzRequest {
     document,
     pool,
     caller,
-    carrier: operation.isForSessions
-      ? 'session'
-      : chance.pick(['header', 'header', 'header', 'query', 'cookie']),
+    carrier: operation.session ?? chance.pick(['header', 'header', 'header', 'query', 'cookie']),
     app: caller?.app ?? stage.owners[0]?.app ?? '',
     nowMs: stage.nowMs(),
     urls: stage.urls,
@@ -175,7 +173,7 @@ function drawCaller(
 ): Caller | undefined {
   if (chance.isLucky(0.04)) return undefined;
   const able = callers.filter(
-    (one) => one.isDead !== true && one.scopes.includes(operation.scope ?? 'read'),
+    (one) => one.isDead !== true && mayDo(one, operation.scope ?? 'read'),
   );
   return chance.pick(chance.isLucky(0.9) ? able : callers);
 }

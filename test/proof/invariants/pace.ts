@@ -30,18 +30,16 @@ export function judgeRate(history: History): Flaw[] {
   return flaws.map((what) => ({ invariant: 'rate', what }));
 }
 
-/** Splits the times where the clock was set back by a second or more, since those on both sides do not compare. */
+/** Splits the times where the clock was set back, since those on both sides do not compare. */
 function betweenSteps(times: readonly number[]): number[][] {
   const parts: number[][] = [];
   for (const [at, ms] of times.entries()) {
-    const isBack = ms <= (times[at - 1] ?? Infinity) - backMs;
+    const isBack = ms < (times[at - 1] ?? Infinity);
     if (isBack) parts.push([]);
     parts.at(-1)?.push(ms);
   }
   return parts;
 }
-
-const backMs = 1_000;
 
 function tooMany(
   times: readonly number[],

@@ -119,6 +119,7 @@ describe('the guide', { skip: await whyNotInstalled() }, () => {
     '7. Operate': '07-operate',
     '8. Security': '08-security',
     '9. You already have an API': '09-existing-api',
+    '10. Give your customers a portal': '10-portal',
   };
   for (const [title, name] of Object.entries(pages)) {
     it(title, async (test) => read(test, name));

@@ -1,22 +1,41 @@
-// Builds the console: hashed file names, nothing inline (the CSP would refuse it), nothing from
-// another host. The service reads the output once, at its start.
+// Builds the console, or with `--mode portal` the customer portal: hashed file names, nothing inline (the CSP would
+// refuse it), nothing from another host. The service reads the output once, at its start. They are built separately,
+// so that what only the console uses of a shared file is not in the portal, which must load fast in other sites.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
-export default defineConfig({
-  root: import.meta.dirname,
-  // The service puts the path in front, which depends on its settings.
-  base: './',
-  publicDir: false,
-  cacheDir: join(import.meta.dirname, 'dist', '.vite'),
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  build: {
-    outDir: join(import.meta.dirname, 'dist'),
-    emptyOutDir: true,
-    target: 'baseline-widely-available',
-    assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
-    sourcemap: false,
-    reportCompressedSize: false,
+const folder = import.meta.dirname;
+
+/** Pages of other sites load this script, so its name is fixed. */
+const embedScript: Plugin = {
+  name: 'embed-script',
+  generateBundle() {
+    const source = readFileSync(join(folder, 'portal', 'embed.js'));
+    this.emitFile({ type: 'asset', fileName: 'embed.js', source });
   },
+};
+
+export default defineConfig(({ mode }) => {
+  const isPortal = mode === 'portal';
+  return {
+    root: folder,
+    // The service puts the path in front, which depends on its settings.
+    base: './',
+    publicDir: false,
+    cacheDir: join(folder, 'dist', '.vite'),
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      outDir: join(folder, 'dist'),
+      // The portal is built into the same folder, after the console.
+      emptyOutDir: !isPortal,
+      target: 'baseline-widely-available',
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      sourcemap: false,
+      reportCompressedSize: false,
+      rolldownOptions: { input: join(folder, isPortal ? 'portal.html' : 'index.html') },
+    },
+    plugins: isPortal ? [embedScript] : [],
+  };
 });

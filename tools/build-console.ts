@@ -1,4 +1,4 @@
-// Builds the console from console/src if it has changed: before a start, a test, a pack. Without
+// Builds the console and the customer portal if it has changed: before a start, a test, a pack. Without
 // the development dependencies the service runs without a console.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -16,14 +16,17 @@ if (import.meta.main) {
 export async function buildConsole(): Promise<void> {
   await buildIfChanged({
     what: 'The console',
-    sources: ['console/*.*', 'console/src/**/*.*', 'src/core/**/*.ts'],
-    built: 'console/dist/index.html',
+    sources: ['console/*.*', 'console/{src,portal}/**/*.*', 'src/core/**/*.ts'],
+    built: 'console/dist/portal.html',
     note: 'node_modules/.cache/ringback-built/console',
     lock: 'console/.building',
     build: async () => {
-      const args = ['build', 'console', '--logLevel', 'warn'];
-      const { stdout, stderr } = await promisify(execFile)(vite, args, { cwd: root });
-      process.stdout.write(`${stdout}${stderr}`);
+      // The first one empties the folder.
+      for (const mode of ['production', 'portal']) {
+        const args = ['build', 'console', '--mode', mode, '--logLevel', 'warn'];
+        const { stdout, stderr } = await promisify(execFile)(vite, args, { cwd: root });
+        process.stdout.write(`${stdout}${stderr}`);
+      }
     },
   });
 }

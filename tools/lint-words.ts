@@ -23,7 +23,12 @@ const idioms: readonly (readonly [pattern: RegExp, instead: string])[] = [
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'openapi.yaml'];
 const texts = ['docs/**/*.md', 'examples/**/*.md', 'src/**/README.md'];
-const programs = ['src/**/*.ts', 'console/src/**/*.{ts,tsx}', 'bin/*', 'examples/**/*.{js,mjs,ts}'];
+const programs = [
+  'src/**/*.ts',
+  'console/{src,portal}/**/*.{ts,tsx}',
+  'bin/*',
+  'examples/**/*.{js,mjs,ts}',
+];
 
 const root = join(import.meta.dirname, '..');
 const found = [

@@ -1,14 +1,25 @@
-// The only way to the service: same origin, JSON in and out, failures as ApiProblem. Its only state
-// is the signal that counts 401 responses.
+// The only way to the service: same origin, JSON in and out, failures as ApiProblem.
 import { signal } from '@preact/signals';
 import { base } from './base.ts';
 import { noteServiceTime } from './clock.ts';
 import type { Problem } from '../../src/client/contract/service.ts';
 import type { FieldError } from './field-error.ts';
 import { limits } from './limits.ts';
+import { words } from './words.ts';
 
 /** Incremented by every 401 response. The session module then shows the sign-in page. */
 export const signedOutCount = signal(0);
+
+/** Undefined: the session is in a cookie. */
+let sessionHeaders: Readonly<Record<string, string>> | undefined;
+
+/**
+ * For the portal, whose session is in a header, because it may be in a frame of another site. Then no cookie is sent:
+ * one of the console would give other rights.
+ */
+export function sendSessionIn(headers: Readonly<Record<string, string>>): void {
+  sessionHeaders = headers;
+}
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -91,7 +102,7 @@ export function newIdempotencyKey(): string {
 export function problemOf(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error;
   const detail = error instanceof Error ? error.message : String(error);
-  return new ApiProblem({ title: 'Error in the console', status: 0, code: 'console', detail });
+  return new ApiProblem({ title: words().problems.failed, status: 0, code: 'console', detail });
 }
 
 export function isAborted(error: unknown): boolean {
@@ -106,14 +117,21 @@ export function withQuery(path: string, query: Query): string {
   return search.size === 0 ? path : `${path}?${search.toString()}`;
 }
 
-async function request(
-  path: string,
-  init: RequestInit,
-  stop: AbortSignal | undefined,
-): Promise<Response> {
+type Init = {
+  readonly method: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+};
+
+async function request(path: string, init: Init, stop: AbortSignal | undefined): Promise<Response> {
   const timeout = AbortSignal.timeout(limits.requestMs);
   const aborts = stop === undefined ? timeout : AbortSignal.any([stop, timeout]);
-  const answer = fetch(base + path, { ...init, signal: aborts, credentials: 'same-origin' });
+  const answer = fetch(base + path, {
+    ...init,
+    headers: { ...init.headers, ...sessionHeaders },
+    signal: aborts,
+    credentials: sessionHeaders === undefined ? 'same-origin' : 'omit',
+  });
   const response = await answer.catch((error: unknown) => {
     throw isAborted(error) ? error : unreachable(timeout.aborted);
   });
@@ -124,13 +142,12 @@ async function request(
 }
 
 function unreachable(isLate: boolean): ApiProblem {
+  const { problems } = words();
   return new ApiProblem({
-    title: 'The service does not respond',
+    title: problems.unreachable,
     status: 0,
     code: 'unreachable',
-    detail: isLate
-      ? `No response within ${limits.requestMs / 1_000} seconds. Check whether the service is overloaded, then try again.`
-      : 'The connection failed. Check that the service is running and reachable, then try again.',
+    detail: isLate ? problems.late(limits.requestMs / 1_000) : problems.disconnected,
   });
 }
 
@@ -142,10 +159,10 @@ async function problemIn(response: Response): Promise<ApiProblem> {
   }
   // A proxy responded. Its body is not ours to show.
   return new ApiProblem({
-    title: `A proxy responded with ${response.status}`,
+    title: words().problems.proxy(response.status),
     status: response.status,
     code: 'in_between',
-    detail: 'The response did not come from the service. Check the proxy in front of it.',
+    detail: words().problems.proxyDetail,
   });
 }
 

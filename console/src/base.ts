@@ -1,4 +1,4 @@
-// The path in front of the console and the API: empty, or the setting RINGBACK_MANAGE_PREFIX. The
+// The path in front of the console, the portal and the API: empty, or the setting RINGBACK_MANAGE_PREFIX. The
 // service puts it in front of the address of this script. Paths in the code are written without it.
 import { options } from 'preact';
 
@@ -6,8 +6,7 @@ export const base = baseOf(import.meta.url);
 
 export function baseOf(scriptUrl: string): string {
   const { pathname } = new URL(scriptUrl);
-  const at = pathname.lastIndexOf('/console/assets/');
-  return at < 0 ? '' : pathname.slice(0, at);
+  return /^(.*)\/(?:console|portal)\/assets\//u.exec(pathname)?.[1] ?? '';
 }
 
 /** The path as the code writes it. */

@@ -5,12 +5,15 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import { base, prefixLinks } from './base.ts';
 import { startClock } from './clock.ts';
+import { english } from './english.ts';
 import { startKeys } from './shortcuts.ts';
 import { startRouter } from './router.ts';
 import { startSession } from './session.ts';
 import { startStream } from './stream.ts';
 import { startTheme } from './theme.ts';
+import { setWords } from './words.ts';
 
+setWords(english);
 if (base !== '') prefixLinks();
 startTheme();
 startClock();

@@ -38,7 +38,7 @@ function isTest(path: string): boolean {
 
 const source: Tree = new Map([...read('src/**/*.ts')].filter(([path]) => !isTest(path)));
 
-const consoleSource: Tree = read('console/src/**/*.{ts,tsx,css}');
+const consoleSource: Tree = read('console/{src,portal}/**/*.{ts,tsx,css}');
 
 describe('consoleImportsTooMuch', () => {
   it('finds nothing in the console', () => {
@@ -251,7 +251,7 @@ describe('sourcesNotThere', () => {
   it('finds nothing in the repository, whose decision records may name files of their time', () => {
     const pages = ['*.md', 'docs/*.md', 'docs/guide/*.md', '{src,examples}/**/*.md'];
     const mentioning: Tree = new Map(
-      [...pages, '{bench,src,test,tools}/**/*.ts', 'console/src/**/*.{ts,tsx}']
+      [...pages, '{bench,src,test,tools}/**/*.ts', 'console/{src,portal}/**/*.{ts,tsx}']
         .flatMap((pattern) => [...read(pattern)])
         .filter(([path]) => !path.includes('node_modules') && !path.startsWith(here)),
     );

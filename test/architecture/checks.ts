@@ -147,7 +147,7 @@ export function consoleImportsTooMuch(tree: Tree): string[] {
     ),
   ]);
   const wrong = importsOf(new Map(withoutTypes)).filter(
-    ([, to]) => !to.startsWith('console/src/') && !(to.startsWith('src/core/') && isPure(to, tree)),
+    ([, to]) => !to.startsWith('console/') && !(to.startsWith('src/core/') && isPure(to, tree)),
   );
   const packages = inside.flatMap(([path, text]) =>
     [...text.matchAll(/(?<!')\b(?:from|import)\s*\(?\s*'([^.'][^']*)'/g)].map(([, to = '']) => [

@@ -1,7 +1,11 @@
 // Numbers and times as displayed.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { english } from '../../console/src/english.ts';
 import * as format from '../../console/src/format.ts';
+import { setWords } from '../../console/src/words.ts';
+
+setWords(english);
 
 describe('percent', () => {
   it('shows 100% and 0% only for exact values', () => {

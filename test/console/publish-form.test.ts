@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { namesOf, schemasOf, typesFor } from '../../console/src/events/event-types.ts';
 import { schemaRows } from '../../console/src/events/schema-rows.ts';
+import { english } from '../../console/src/english.ts';
 import { limits } from '../../console/src/limits.ts';
+import { setWords } from '../../console/src/words.ts';
+
+setWords(english);
 
 const type = (event: string, schema?: Record<string, unknown>) => ({
   event,

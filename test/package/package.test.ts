@@ -223,7 +223,7 @@ const expected = [
   /^dist\/(?!.*\.test\.js).*\.js$/,
   /^dist\/(page\.css|openapi\.json)$/,
   /^dist\/(client|middleware|receiver)\/.*\.d\.ts$/,
-  /^console\/dist\/(index\.html|assets\/[\w-]+\.(js|css|svg))$/,
+  /^console\/dist\/((index|portal)\.html|embed\.js|assets\/[\w-]+\.(js|css|svg))$/,
   /^migrations\/(sqlite|postgres)\/\d{4}_[\w]+\.sql$/,
   /^migrations\/schema-0018-(sqlite|postgres)\.txt$/,
 ];

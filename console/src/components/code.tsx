@@ -8,6 +8,7 @@ import { useMemo } from 'preact/hooks';
 import { bytes } from '../format.ts';
 import { indented, jsonPieces } from '../json-text.ts';
 import { limits } from '../limits.ts';
+import { words } from '../words.ts';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { Pieces } from './untrusted-text.tsx';
@@ -42,15 +43,13 @@ export function Code({
             <Chunks text={shown} />
           )}
         </code>
-        {isCut && !isShortened ? (
-          <span class="code-cut">Truncated here: the rest was not stored.</span>
-        ) : null}
+        {isCut && !isShortened ? <span class="code-cut">{words().cut}</span> : null}
       </pre>
       {isShortened ? (
         <div class="code-more">
-          <span class="soft">First part of {bytes(new Blob([all]).size)}</span>
+          <span class="soft">{words().firstPart(bytes(new Blob([all]).size))}</span>
           <Button size="small" onClick={() => (isWhole.value = true)}>
-            Show all
+            {words().showAll}
           </Button>
         </div>
       ) : null}

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { copyText } from '../clipboard.ts';
 import { toastSuccess } from '../toasts.ts';
+import { words } from '../words.ts';
 import { Button } from './button.tsx';
 
 export function CopyButton({
@@ -25,9 +26,7 @@ export function CopyButton({
   const isCopied = useSignal(false);
   const copy = async (): Promise<void> => {
     isCopied.value = await copyText(typeof text === 'string' ? text : text());
-    toastSuccess(
-      isCopied.value ? `Copied ${what}. ${note}`.trim() : 'The browser did not allow copying.',
-    );
+    toastSuccess(isCopied.value ? `${words().copied(what)} ${note}`.trim() : words().notCopied);
     setTimeout(() => {
       isCopied.value = false;
     }, 2_000);
@@ -39,13 +38,13 @@ export function CopyButton({
       kind="quiet"
       size="small"
       icon={icon}
-      label={`Copy ${what}`}
+      label={words().copy(what)}
       isBusy={isBusy}
       onClick={onClick}
     />
   ) : (
     <Button size="small" icon={icon} isBusy={isBusy} onClick={onClick}>
-      {`Copy ${what}`}
+      {words().copy(what)}
     </Button>
   );
 }

@@ -4,6 +4,7 @@ import './dialog.css';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { enterModal } from '../modals.ts';
+import { words } from '../words.ts';
 import { Button } from './button.tsx';
 import { ToastList } from './toast-list.tsx';
 
@@ -57,7 +58,7 @@ function Modal({
           <h2 id={titleId} tabIndex={-1}>
             {title}
           </h2>
-          <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
+          <Button kind="quiet" icon="close" label={words().close} onClick={onClose} />
         </header>
         <div class="modal-body">{children}</div>
         {actions === undefined ? null : <footer class="modal-foot">{actions}</footer>}
@@ -88,7 +89,7 @@ export function ConfirmDialog({
   title,
   children,
   confirm,
-  dismiss = 'Cancel',
+  dismiss = words().cancel,
   kind = 'danger',
   isBusy = false,
   onConfirm,

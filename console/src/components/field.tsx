@@ -162,11 +162,13 @@ export function Checkbox({
   label,
   hint,
   isChecked,
+  isDisabled = false,
   onChange,
 }: {
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly isChecked: boolean;
+  readonly isDisabled?: boolean;
   readonly onChange: (isChecked: boolean) => void;
 }): JSX.Element {
   const id = useId();
@@ -176,6 +178,7 @@ export function Checkbox({
         id={id}
         type="checkbox"
         checked={isChecked}
+        disabled={isDisabled}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         onChange={(event) => onChange(event.currentTarget.checked)}
       />

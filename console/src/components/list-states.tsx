@@ -2,6 +2,7 @@
 import './list-states.css';
 import type { ComponentChildren, JSX } from 'preact';
 import type { ApiProblem } from '../api.ts';
+import { words } from '../words.ts';
 import { Button, LinkButton } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { ProblemNotice } from './notice.tsx';
@@ -10,7 +11,7 @@ import { ProblemNotice } from './notice.tsx';
 export function Skeleton({ rows = 6 }: { rows?: number }): JSX.Element {
   return (
     <div class="skeleton" role="status">
-      <span class="off-screen">Loading…</span>
+      <span class="off-screen">{words().loading}</span>
       {Array.from({ length: rows }, (_, at) => (
         <span key={at} class="skeleton-row" />
       ))}
@@ -29,7 +30,7 @@ export function Failed({
     <ProblemNotice problem={problem}>
       <p class="notice-actions">
         <Button size="small" icon="replay" onClick={onRetry}>
-          Try again
+          {words().tryAgain}
         </Button>
       </p>
     </ProblemNotice>
@@ -86,11 +87,11 @@ export function LoadMore({
   return (
     <div class="load-more">
       <span class="soft">
-        {shown} {what} {hasMore ? 'loaded' : 'in total'}
+        {hasMore ? words().loaded(`${shown} ${what}`) : words().inTotal(`${shown} ${what}`)}
       </span>
       {hasMore ? (
         <Button isBusy={isLoading} onClick={onMore}>
-          Load more
+          {words().loadMore}
         </Button>
       ) : null}
     </div>

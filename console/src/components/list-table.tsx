@@ -1,6 +1,7 @@
 // The table of a paged list, in any loading state.
 import type { ComponentChildren, JSX } from 'preact';
 import type { List } from '../list.ts';
+import { words } from '../words.ts';
 import { Failed, LoadMore, Skeleton } from './list-states.tsx';
 import { Notice } from './notice.tsx';
 import { Table, type Column } from './table.tsx';
@@ -22,7 +23,7 @@ type ListTableProps<T> = {
 export function ListTable<T extends { readonly id: string }>(
   props: ListTableProps<T>,
 ): JSX.Element {
-  const { list, nouns, order = 'newest first', empty, columns } = props;
+  const { list, nouns, order = words().newestFirst, empty, columns } = props;
   const { hrefOf, selectedId, isStale = false } = props;
   const { state, items, staleProblem } = list;
   if (state.kind === 'loading') return <Skeleton rows={8} />;
@@ -32,7 +33,7 @@ export function ListTable<T extends { readonly id: string }>(
   return (
     <>
       {staleProblem === undefined ? null : (
-        <Notice tone="warn" title="This list may be outdated">
+        <Notice tone="warn" title={words().mayBeOutdated}>
           <p>{staleProblem.detail}</p>
         </Notice>
       )}

@@ -2,6 +2,7 @@
 import './notice.css';
 import type { ComponentChildren, JSX } from 'preact';
 import type { ApiProblem } from '../api.ts';
+import { words } from '../words.ts';
 import type { Tone } from './badge.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { UntrustedText } from './untrusted-text.tsx';
@@ -57,7 +58,7 @@ export function ProblemNotice({
         </ul>
       )}
       {problem.status < 500 || problem.requestId === undefined ? null : (
-        <p class="soft">Request {problem.requestId}</p>
+        <p class="soft">{words().request(problem.requestId)}</p>
       )}
       {children}
     </Notice>

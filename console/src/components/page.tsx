@@ -3,6 +3,7 @@
 import './page.css';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
+import { words } from '../words.ts';
 
 export function PageHeader({
   title,
@@ -15,7 +16,7 @@ export function PageHeader({
   readonly children?: ComponentChildren;
 }): JSX.Element {
   useEffect(() => {
-    document.title = `${title} · Ringback`;
+    document.title = `${title} · ${words().product}`;
   }, [title]);
   return (
     <header class="page-head">

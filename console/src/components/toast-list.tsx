@@ -3,6 +3,7 @@ import './toast-list.css';
 import type { JSX } from 'preact';
 import { openModals } from '../modals.ts';
 import { dismiss, toasts } from '../toasts.ts';
+import { words } from '../words.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { UntrustedText } from './untrusted-text.tsx';
@@ -23,7 +24,7 @@ export function ToastList({ modal }: { modal?: string }): JSX.Element {
             kind="quiet"
             size="small"
             icon="close"
-            label="Dismiss"
+            label={words().dismiss}
             onClick={() => dismiss(id)}
           />
         </div>

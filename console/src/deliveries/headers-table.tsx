@@ -1,4 +1,5 @@
 // Headers, one per row.
+import './headers-table.css';
 import type { JSX } from 'preact';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 

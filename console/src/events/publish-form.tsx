@@ -143,7 +143,9 @@ function Schemas({
               <UntrustedText text={type.contract} />
             </p>
           ) : null}
-          {type.schema === undefined ? null : <SchemaView schema={type.schema} />}
+          {type.schema === undefined ? null : (
+            <SchemaView schema={type.schema} whereAll={<WholeSchema />} />
+          )}
         </div>
       ))}
     </DrawerSection>
@@ -203,4 +205,16 @@ function fieldError(
 function eventSentence({ code, detail }: ApiProblem): string {
   if (code === 'event_misspelled') return detail;
   return 'Use letters, digits, _ and -, with dots between parts, for example order.created.';
+}
+
+function WholeSchema(): JSX.Element {
+  return (
+    <>
+      The schema is longer. The{' '}
+      <a href="/docs" target="_blank" rel="noreferrer">
+        API reference
+      </a>{' '}
+      has all of it.
+    </>
+  );
 }

@@ -1,6 +1,7 @@
 // Flattens a JSON schema into rows: each property with its type, whether it is required, and its
 // constraints. Pure; bounded, since schemas may be recursive.
 import { limits } from '../limits.ts';
+import { words } from '../words.ts';
 
 export type SchemaRow = {
   readonly depth: number;
@@ -70,7 +71,7 @@ function rowOf(
 ): SchemaRow {
   return {
     ...row,
-    kind: isKnown ? 'recursive' : kindOf(schema),
+    kind: isKnown ? words().schema.recursive : kindOf(schema),
     rules: rulesOf(schema),
     description: text(schema['description']) ?? text(schema['title']),
   };
@@ -80,6 +81,7 @@ type Child = Pick<Visit, 'name' | 'isRequired'> & { readonly schema: unknown };
 
 function childrenOf(schema: Schema): readonly Child[] {
   const { properties, items, additionalProperties } = schema;
+  const say = words().schema;
   const required = list(schema['required']);
   const members = Object.entries(isObject(properties) ? properties : {}).map(([name, one]) => ({
     name,
@@ -88,19 +90,19 @@ function childrenOf(schema: Schema): readonly Child[] {
   }));
   return [
     ...members,
-    ...(isObject(items) ? [{ name: 'each item', schema: items, isRequired: false }] : []),
+    ...(isObject(items) ? [{ name: say.item, schema: items, isRequired: false }] : []),
     ...(isObject(additionalProperties)
-      ? [{ name: 'additional properties', schema: additionalProperties, isRequired: false }]
+      ? [{ name: say.additional, schema: additionalProperties, isRequired: false }]
       : []),
-    ...choices(schema, 'allOf', 'all of'),
-    ...choices(schema, 'oneOf', 'one of'),
-    ...choices(schema, 'anyOf', 'any of'),
+    ...choices(schema, 'allOf', say.allOf),
+    ...choices(schema, 'oneOf', say.oneOf),
+    ...choices(schema, 'anyOf', say.anyOf),
   ];
 }
 
-function choices(schema: Schema, keyword: string, words: string): readonly Child[] {
+function choices(schema: Schema, keyword: string, name: string): readonly Child[] {
   return list(schema[keyword]).map((one, at) => ({
-    name: keyword === 'allOf' ? words : `${words} (${at + 1})`,
+    name: keyword === 'allOf' ? name : `${name} (${at + 1})`,
     schema: one,
     isRequired: false,
   }));
@@ -109,45 +111,31 @@ function choices(schema: Schema, keyword: string, words: string): readonly Child
 function kindOf(schema: Schema): string {
   const { type, format } = schema;
   const types = (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string');
-  const kind = types.length === 0 ? guessed(schema) : types.join(' or ');
+  const kind = types.length === 0 ? guessed(schema) : types.join(` ${words().schema.or} `);
   return typeof format === 'string' ? `${kind} (${format})` : kind;
 }
 
 function guessed(schema: Schema): string {
   if (isObject(schema['properties'])) return 'object';
-  if (schema['const'] !== undefined || Array.isArray(schema['enum'])) return 'value';
-  return 'any';
+  if (schema['const'] !== undefined || Array.isArray(schema['enum'])) return words().schema.value;
+  return words().schema.any;
 }
 
-const ruleWords: Readonly<Record<string, string>> = {
-  minimum: 'at least',
-  maximum: 'at most',
-  exclusiveMinimum: 'more than',
-  exclusiveMaximum: 'less than',
-  multipleOf: 'multiple of',
-  minLength: 'minimum length',
-  maxLength: 'maximum length',
-  minItems: 'minimum items',
-  maxItems: 'maximum items',
-  minProperties: 'minimum properties',
-  maxProperties: 'maximum properties',
-  pattern: 'pattern',
-};
-
 function rulesOf(schema: Schema): readonly string[] {
-  const bounds = Object.entries(ruleWords).flatMap(([keyword, words]) => {
+  const say = words().schema;
+  const bounds = Object.entries(say.rules).flatMap(([keyword, rule]) => {
     const bound = schema[keyword];
-    return typeof bound === 'number' || typeof bound === 'string' ? [`${words} ${bound}`] : [];
+    return typeof bound === 'number' || typeof bound === 'string' ? [`${rule} ${bound}`] : [];
   });
   const values = list(schema['enum']);
   return [
     ...(values.length === 0
       ? []
-      : [`one of ${values.map((one) => JSON.stringify(one)).join(', ')}`]),
-    ...(schema['const'] === undefined ? [] : [`exactly ${JSON.stringify(schema['const'])}`]),
+      : [`${say.oneOf} ${values.map((one) => JSON.stringify(one)).join(', ')}`]),
+    ...(schema['const'] === undefined ? [] : [`${say.exactly} ${JSON.stringify(schema['const'])}`]),
     ...bounds,
-    ...(schema['uniqueItems'] === true ? ['unique items'] : []),
-    ...(schema['additionalProperties'] === false ? ['no additional properties'] : []),
+    ...(schema['uniqueItems'] === true ? [say.unique] : []),
+    ...(schema['additionalProperties'] === false ? [say.noAdditional] : []),
   ];
 }
 

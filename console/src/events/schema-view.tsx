@@ -1,15 +1,20 @@
 // The schema of a payload, next to the editor.
-import type { JSX } from 'preact';
+import './schema-view.css';
+import type { ComponentChildren, JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { limits } from '../limits.ts';
+import { words } from '../words.ts';
 import type { EventType } from './event-types.ts';
 import { schemaRows, type SchemaRow } from './schema-rows.ts';
 
 export function SchemaView({
   schema,
+  whereAll,
 }: {
   readonly schema: NonNullable<EventType['schema']>;
+  /** Where to find the rest of a schema that is too long to show. */
+  readonly whereAll: ComponentChildren;
 }): JSX.Element {
   const rows = useMemo(() => schemaRows(schema), [schema]);
   return (
@@ -19,15 +24,7 @@ export function SchemaView({
           <Row key={at} row={row} />
         ))}
       </ul>
-      {rows.length < limits.schemaRowsMax ? null : (
-        <p class="soft">
-          The schema is longer. The{' '}
-          <a href="/docs" target="_blank" rel="noreferrer">
-            API reference
-          </a>{' '}
-          has all of it.
-        </p>
-      )}
+      {rows.length < limits.schemaRowsMax ? null : <p class="soft">{whereAll}</p>}
     </>
   );
 }
@@ -41,7 +38,7 @@ function Row({ row }: { row: SchemaRow }): JSX.Element {
         <span class="soft">
           <UntrustedText text={kind} />
         </span>
-        {isRequired ? <span class="schema-required">required</span> : null}
+        {isRequired ? <span class="schema-required">{words().schema.required}</span> : null}
       </p>
       {rules.map((rule) => (
         <p key={rule} class="schema-rule">

@@ -1,0 +1,40 @@
+// The language of the portal: that of the session, otherwise the first known one of the browser, otherwise English.
+// Only the strings of one language are loaded.
+import { setWords } from '../src/words.ts';
+import type { Strings } from './strings/en.ts';
+
+export const languages = ['en', 'de'] as const;
+export type Language = (typeof languages)[number];
+
+const load = {
+  en: async () => (await import('./strings/en.ts')).en,
+  de: async () => (await import('./strings/de.ts')).de,
+} as const satisfies Record<Language, () => Promise<Strings>>;
+
+let current: Strings | undefined;
+let shown: Language | undefined;
+
+/** The strings of the language. They are loaded before the first render. */
+export function t(): Strings {
+  if (current === undefined) throw new Error('The strings are not loaded');
+  return current;
+}
+
+/** Called again once the session is known. */
+export async function loadStrings(
+  wanted: Language = preferred(navigator.languages),
+): Promise<void> {
+  if (wanted === shown) return;
+  shown = wanted;
+  const strings = await load[wanted]();
+  if (shown !== wanted) return; // Another language was chosen meanwhile.
+  current = strings;
+  setWords(strings.components);
+  document.documentElement.lang = wanted;
+}
+
+/** `de-AT` is German. */
+export function preferred(wanted: readonly string[]): Language {
+  const known = wanted.map((tag) => languages.find((one) => one === tag.slice(0, 2).toLowerCase()));
+  return known.find((one) => one !== undefined) ?? 'en';
+}

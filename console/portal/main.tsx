@@ -1,0 +1,20 @@
+// Entry point of the customer portal. Untrusted text never becomes markup.
+import '../src/styles/tokens.css';
+import '../src/styles/base.css';
+import './portal.css';
+import { render } from 'preact';
+import { startClock } from '../src/clock.ts';
+import { App } from './app.tsx';
+import { startFrame } from './frame.ts';
+import { loadStrings } from './language.ts';
+import { startRouter } from './route.ts';
+import { startSession } from './session.ts';
+
+startClock();
+startRouter();
+startFrame();
+// The session may name another language, which is then loaded before anything is shown.
+await Promise.all([loadStrings(), startSession()]);
+
+const root = document.getElementById('portal');
+if (root !== null) render(<App />, root);

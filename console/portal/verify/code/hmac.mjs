@@ -1,0 +1,18 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+// headers: with names in lower case. body: the raw bytes, before any JSON parser.
+export function verifyWebhook(headers, body, secret = process.env.WEBHOOK_SECRET) {
+  const id = headers['webhook-id'];
+  const timestamp = headers['webhook-timestamp'];
+  if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) {
+    throw new Error('The timestamp is too old or too new');
+  }
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
+  const isValid = (headers['webhook-signature'] ?? '').split(' ').some((one) => {
+    const [version, signature = ''] = one.split(',');
+    const given = Buffer.from(signature, 'base64');
+    return version === 'v1' && given.length === expected.length && timingSafeEqual(given, expected);
+  });
+  if (!isValid) throw new Error('The signature does not match');
+}

@@ -7,8 +7,8 @@ type Colour = readonly [number, number, number];
 /** At least this against every background, for text of any size (WCAG 2.2, 1.4.3), with a margin for rounding. */
 const contrastMin = 4.6;
 
-/** Backgrounds of tokens.css on which links and icons are drawn: that with the least contrast in each theme. */
-const backgrounds = { light: [0xee, 0xf2, 0xf1], dark: [0x1c, 0x26, 0x25] } as const;
+/** Below the contrast of all backgrounds in tokens.css on which links and icons are drawn, also tints. */
+const backgrounds = { light: [0xe8, 0xee, 0xec], dark: [0x1c, 0x33, 0x2d] } as const;
 const black: Colour = [0, 0, 0];
 const white: Colour = [255, 255, 255];
 

@@ -20,17 +20,22 @@ export function t(): Strings {
   return current;
 }
 
+let loading = Promise.resolve();
+
 /** Called again once the session is known. */
 export async function loadStrings(
   wanted: Language = preferred(navigator.languages),
 ): Promise<void> {
-  if (wanted === shown) return;
-  shown = wanted;
-  const strings = await load[wanted]();
-  if (shown !== wanted) return; // Another language was chosen meanwhile.
-  current = strings;
-  setWords(strings.components);
-  document.documentElement.lang = wanted;
+  if (wanted !== shown) {
+    shown = wanted;
+    loading = load[wanted]().then((strings) => {
+      if (shown !== wanted) return; // Another language was chosen meanwhile.
+      current = strings;
+      setWords(strings.components);
+      document.documentElement.lang = wanted;
+    });
+  }
+  await loading;
 }
 
 /** `de-AT` is German. */

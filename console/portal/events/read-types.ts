@@ -8,13 +8,18 @@ export type { EventType };
 export function useEventTypes(): Load<readonly EventType[]> {
   return useLoad<readonly EventType[]>('types', async (signal) => {
     const { items } = await get<{ items: readonly EventType[] }>('/event-types', { signal });
-    const named = items.filter(({ event }) => !/[*{]/u.test(event));
+    const named = items.filter((type) => !/[*{]/u.test(type.event) && !isBuiltIn(type));
     // A declared type comes before callbacks that match the same event.
     const byName = new Map(named.toReversed().map((type) => [type.event, type]));
     const declared = named.filter(({ source }) => source === 'declared');
     for (const type of declared) byName.set(type.event, type);
     return [...byName.values()].toSorted((one, other) => (one.event < other.event ? -1 : 1));
   });
+}
+
+/** The callbacks of Ringback's own operation, `inProgress` for one, are no events of the product. */
+function isBuiltIn({ source, contract }: EventType): boolean {
+  return source === 'callback' && contract === 'Ringback';
 }
 
 export type Group = { readonly prefix: string; readonly types: readonly EventType[] };

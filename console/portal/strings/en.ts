@@ -27,7 +27,7 @@ export const en = {
     label: 'Webhooks',
     endpoints: 'Endpoints',
     deliveries: 'Deliveries',
-    events: 'Event catalog',
+    events: 'Events',
     verify: 'Verify signatures',
     skip: 'Skip to content',
     end: 'Sign out',
@@ -132,7 +132,7 @@ export const en = {
     open: 'This endpoint is failing, and deliveries are held back',
     since: (attempts: number): string =>
       `${plural(attempts, 'attempt has', 'attempts in a row have')} failed, since`,
-    retried: 'Failed deliveries are tried again automatically.',
+    retried: 'Failed deliveries are retried automatically.',
     probed:
       'One delivery is sent at a time until one succeeds; the others wait, and none is lost. After five days without a success the endpoint is disabled.',
     next: 'Next attempt',
@@ -189,10 +189,10 @@ export const en = {
     exampleOf: (event: string): string => `example of ${event}`,
   },
   catalog: {
-    title: 'Event catalog',
+    title: 'Events',
     note: 'The events you can receive. Each request body is the payload shown here.',
-    empty: 'The catalog is empty',
-    emptyText: 'No events are described yet.',
+    empty: 'No events yet',
+    emptyText: 'There are no descriptions of events yet.',
   },
   secret: {
     title: 'Signing secret',
@@ -285,7 +285,7 @@ export const en = {
   },
   resend: {
     title: 'Resend failed deliveries',
-    note: 'Sends deliveries again that have failed finally. The `webhook-id` stays the same, so that your server can recognize duplicates.',
+    note: 'Sends deliveries again that failed after all their retries. The `webhook-id` stays the same, so that your server can recognize duplicates.',
     endpoint: 'Endpoint',
     all: 'All endpoints',
     since: 'Failed since',
@@ -297,7 +297,7 @@ export const en = {
     tooMany: 'There are too many deliveries to count. Choose a later time.',
     nothing: 'Nothing to resend',
     nothingText:
-      'No delivery has failed finally since then. Deliveries with the status “Retrying” are sent again automatically.',
+      'Since then, no delivery has failed after all its retries. Deliveries with the status “Retrying” are sent again automatically.',
     start: (n: number): string => `Resend ${deliveries(n)}`,
     startMany: (n: number): string => `Resend more than ${deliveries(n)}`,
     running: 'Sending again…',

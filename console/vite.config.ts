@@ -16,6 +16,16 @@ const embedScript: Plugin = {
   },
 };
 
+/** The strings of a language are the only files that are loaded later. They need no style sheets or preloading. */
+const plainImports: Plugin = {
+  name: 'plain-imports',
+  enforce: 'pre',
+  load(id) {
+    const isHelper = id === '\0vite/preload-helper.js';
+    return isHelper ? 'export const __vitePreload = (load) => load();' : undefined;
+  },
+};
+
 export default defineConfig(({ mode }) => {
   const isPortal = mode === 'portal';
   return {
@@ -36,6 +46,6 @@ export default defineConfig(({ mode }) => {
       reportCompressedSize: false,
       rolldownOptions: { input: join(folder, isPortal ? 'portal.html' : 'index.html') },
     },
-    plugins: isPortal ? [embedScript] : [],
+    plugins: isPortal ? [embedScript, plainImports] : [],
   };
 });

@@ -1,7 +1,6 @@
 // The frame of the portal: brand, navigation, and the page of the address; or why there is no session.
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { base } from '../src/base.ts';
 import { Button, LinkButton } from '../src/components/button.tsx';
 import { Empty, Failed } from '../src/components/list-states.tsx';
 import { PageHeader } from '../src/components/page.tsx';
@@ -19,7 +18,14 @@ import { CatalogPage } from './events/catalog.tsx';
 import { isFramed } from './frame.ts';
 import { t } from './language.ts';
 import { href, route } from './route.ts';
-import { can, endSession, openSession, sessionState, type PortalSession } from './session.ts';
+import {
+  can,
+  canAdd,
+  endSession,
+  openSession,
+  sessionState,
+  type PortalSession,
+} from './session.ts';
 import { VerifyPage } from './verify/verify.tsx';
 
 export function App(): JSX.Element {
@@ -91,7 +97,7 @@ function Brand({ session }: { session: PortalSession }): JSX.Element {
   const end = useAction(endSession);
   return (
     <div class="brand">
-      {brand.logo === undefined ? null : <img src={base + brand.logo} alt="" height={28} />}
+      {brand.logo === undefined ? null : <img src={brand.logo} alt="" height={28} />}
       <strong>
         <UntrustedText text={name} />
       </strong>
@@ -128,7 +134,7 @@ function Page({ path }: { path: string }): JSX.Element {
   switch (section) {
     case 'endpoints':
       if (id === undefined) return <EndpointsPage />;
-      if (id === 'new') return can('manage') ? <AddEndpointPage /> : <NoPage />;
+      if (id === 'new') return canAdd() ? <AddEndpointPage /> : <NoPage />;
       if (action === undefined) return <EndpointPage id={id} />;
       return action === 'edit' && can('manage') ? <EditEndpointPage id={id} /> : <NoPage />;
     case 'deliveries':

@@ -1,18 +1,18 @@
 // The language of the portal: that of the session, otherwise the first known one of the browser, otherwise English.
 // Only the strings of one language are loaded.
 import { setWords } from '../src/words.ts';
+import type { PortalLanguage } from '../../src/client/contract/access.ts';
 import type { Strings } from './strings/en.ts';
-
-export const languages = ['en', 'de'] as const;
-export type Language = (typeof languages)[number];
 
 const load = {
   en: async () => (await import('./strings/en.ts')).en,
   de: async () => (await import('./strings/de.ts')).de,
-} as const satisfies Record<Language, () => Promise<Strings>>;
+} as const satisfies Record<PortalLanguage, () => Promise<Strings>>;
+
+const languages: readonly PortalLanguage[] = ['en', 'de'];
 
 let current: Strings | undefined;
-let shown: Language | undefined;
+let shown: PortalLanguage | undefined;
 
 /** The strings of the language. They are loaded before the first render. */
 export function t(): Strings {
@@ -24,7 +24,7 @@ let loading = Promise.resolve();
 
 /** Called again once the session is known. */
 export async function loadStrings(
-  wanted: Language = preferred(navigator.languages),
+  wanted: PortalLanguage = preferred(navigator.languages),
 ): Promise<void> {
   if (wanted !== shown) {
     shown = wanted;
@@ -38,8 +38,15 @@ export async function loadStrings(
   await loading;
 }
 
+/** Loads the strings, unless some are loaded already; returns whether they are. */
+export async function loadedStrings(): Promise<boolean> {
+  const wereLoaded = current !== undefined;
+  if (!wereLoaded) await loadStrings();
+  return wereLoaded;
+}
+
 /** `de-AT` is German. */
-export function preferred(wanted: readonly string[]): Language {
+export function preferred(wanted: readonly string[]): PortalLanguage {
   const known = wanted.map((tag) => languages.find((one) => one === tag.slice(0, 2).toLowerCase()));
   return known.find((one) => one !== undefined) ?? 'en';
 }

@@ -6,15 +6,14 @@ import { render } from 'preact';
 import { startClock } from '../src/clock.ts';
 import { App } from './app.tsx';
 import { startFrame } from './frame.ts';
-import { loadStrings } from './language.ts';
 import { startRouter } from './route.ts';
 import { startSession } from './session.ts';
 
 startClock();
 startRouter();
 startFrame();
-// The session may name another language, which is then loaded before anything is shown.
-await Promise.all([loadStrings(), startSession()]);
+// Loads the strings too, because the session may name the language.
+await startSession();
 
 const root = document.getElementById('portal');
 if (root !== null) render(<App />, root);

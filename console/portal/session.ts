@@ -1,22 +1,23 @@
 // The session of a customer: a ticket in the address is redeemed for a token, which is sent in a header, because
 // browsers refuse cookies in frames of other sites.
 import { effect, signal } from '@preact/signals';
+import type { Abilities, PortalLanguage, PortalTheme } from '../../src/client/contract/access.ts';
 import { ApiProblem, get, send, sendSessionIn, signedOutCount } from '../src/api.ts';
 import { setProduct } from '../src/words.ts';
 import { applyAccent } from './accent.ts';
-import { loadStrings, type Language } from './language.ts';
+import { loadedStrings, loadStrings } from './language.ts';
 import { route } from './route.ts';
 
-/** What a customer may do: `view` always; `retry`: send deliveries again; `manage`: change endpoints. */
-export type Right = 'view' | 'retry' | 'manage';
-
+/** The response of GET and POST /portal/session, which the client library does not cover. */
 export type PortalSession = {
   readonly appName: string;
   readonly customer: string;
-  readonly can: readonly Right[];
+  readonly can: Abilities;
   readonly expiresAt: string;
-  readonly theme: 'light' | 'dark' | 'system';
-  readonly language?: Language;
+  readonly theme: PortalTheme;
+  readonly language?: PortalLanguage;
+  /** Whether the service has the operation that adds endpoints. */
+  readonly addsEndpoints: boolean;
   readonly brand: { readonly name?: string; readonly accent?: string; readonly logo?: string };
 };
 
@@ -29,9 +30,14 @@ export type SessionState =
 
 export const sessionState = signal<SessionState>({ kind: 'unknown' });
 
-export function can(right: Right): boolean {
+export function can(right: Abilities[number]): boolean {
   const state = sessionState.value;
   return state.kind === 'in' && state.session.can.includes(right);
+}
+
+export function canAdd(): boolean {
+  const state = sessionState.value;
+  return can('manage') && state.kind === 'in' && state.session.addsEndpoints;
 }
 
 /** Before the router reads the address again: a ticket is taken out of it at once. */
@@ -53,9 +59,17 @@ export async function openSession(): Promise<void> {
   try {
     if (isKept) await resume(kept.token);
     else if (ticket !== undefined) await redeem(ticket);
-    else sessionState.value = { kind: 'out', why: 'none' };
+    else {
+      await loadStrings();
+      sessionState.value = { kind: 'out', why: 'none' };
+    }
   } catch (error) {
-    if (!(error instanceof ApiProblem)) throw error;
+    const hadStrings = await loadedStrings();
+    if (!(error instanceof ApiProblem)) {
+      // The failure could not be described without them.
+      if (!hadStrings) return await openSession();
+      throw error;
+    }
     const isRefused = error.status >= 400 && error.status < 500 && error.status !== 429;
     if (isRefused) leave(isKept ? 'over' : 'link');
     else sessionState.value = { kind: 'failed', problem: error };

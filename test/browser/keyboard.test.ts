@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { inState, onlyDelivery, publish, subscribe } from '../e2e/stage.ts';
+import { act, tabTo } from './keyboard.ts';
 import { openStage, type Stage } from './stage.ts';
 
 describe('with the keyboard alone', () => {

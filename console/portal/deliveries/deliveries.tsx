@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Delivery } from '../../../src/client/contract/delivery.ts';
+import { useAction } from '../../src/action.ts';
 import { get, type Query } from '../../src/api.ts';
 import { Button, LinkButton } from '../../src/components/button.tsx';
 import { Select, TextField } from '../../src/components/field.tsx';
@@ -11,9 +12,10 @@ import { PageHeader } from '../../src/components/page.tsx';
 import { visible } from '../../src/hidden-characters.ts';
 import { limits } from '../../src/limits.ts';
 import { useList, type Page } from '../../src/list.ts';
+import type { Load } from '../../src/load.ts';
 import { nameOf } from '../endpoints/endpoint-texts.ts';
 import { useEndpoints } from '../endpoints/read-endpoints.ts';
-import { useEventTypes } from '../events/read-types.ts';
+import { readEventTypes, useEventTypes, type EventType } from '../events/read-types.ts';
 import { t } from '../language.ts';
 import { usePolling } from '../poll.ts';
 import { go, href, param, setParams } from '../route.ts';
@@ -87,7 +89,7 @@ function Filters({ isFiltered }: { isFiltered: boolean }): JSX.Element {
   const isOtherEvent = event !== undefined && !names.includes(event);
   return (
     <div class="filters portal-filters">
-      <Search events={names} />
+      <Search types={types} />
       <Select
         label={say.state}
         value={param('state') ?? ''}
@@ -129,19 +131,24 @@ function stateText(state: (typeof states)[number]): string {
   return state === 'pending' ? t().states.due : t().states[state];
 }
 
-function Search({ events }: { events: readonly string[] }): JSX.Element {
+function Search({ types }: { types: Load<readonly EventType[]> }): JSX.Element {
   const say = t().deliveries;
   const shown = param('subject') ?? param('eventId') ?? '';
   const text = useSignal(shown);
+  const find = useAction(async () => {
+    const known = types.value ?? (await readEventTypes());
+    const events = known.map(({ event }) => event);
+    const search = searchFor(text.value, events);
+    if ('deliveryId' in search) go(`deliveries/${search.deliveryId}`);
+    else setParams(search.filter);
+  });
   return (
     <form
       class="search"
       role="search"
       onSubmit={(submitted) => {
         submitted.preventDefault();
-        const search = searchFor(text.value, events);
-        if ('deliveryId' in search) go(`deliveries/${search.deliveryId}`);
-        else setParams(search.filter);
+        find.run();
       }}
     >
       <TextField

@@ -11,7 +11,7 @@ import { UntrustedText } from '../../src/components/untrusted-text.tsx';
 import { t } from '../language.ts';
 import { usePolling } from '../poll.ts';
 import { href } from '../route.ts';
-import { can } from '../session.ts';
+import { canAdd } from '../session.ts';
 import { EndpointBadge } from '../state-badge.tsx';
 import { eventsOf, nameOf } from './endpoint-texts.ts';
 import { useEndpoints } from './read-endpoints.ts';
@@ -28,7 +28,7 @@ export function EndpointsPage(): JSX.Element {
   return (
     <>
       <PageHeader title={title} note={note}>
-        {can('manage') ? addButton : undefined}
+        {canAdd() ? addButton : undefined}
       </PageHeader>
       <div class="card list">
         <ListTable
@@ -39,7 +39,7 @@ export function EndpointsPage(): JSX.Element {
           selectedId={undefined}
           empty={
             <Empty icon="subscription" title={empty}>
-              {can('manage') ? (
+              {canAdd() ? (
                 <>
                   <p>{emptyText}</p>
                   <p class="empty-actions">{addButton}</p>

@@ -6,15 +6,24 @@ import { useLoad, type Load } from '../../src/load.ts';
 export type { EventType };
 
 export function useEventTypes(): Load<readonly EventType[]> {
-  return useLoad<readonly EventType[]>('types', async (signal) => {
-    const { items } = await get<{ items: readonly EventType[] }>('/event-types', { signal });
-    const named = items.filter((type) => !/[*{]/u.test(type.event) && !isBuiltIn(type));
-    // A declared type comes before callbacks that match the same event.
-    const byName = new Map(named.toReversed().map((type) => [type.event, type]));
-    const declared = named.filter(({ source }) => source === 'declared');
-    for (const type of declared) byName.set(type.event, type);
-    return [...byName.values()].toSorted((one, other) => (one.event < other.event ? -1 : 1));
-  });
+  return useLoad('types', (signal) => readEventTypes({ signal }));
+}
+
+export async function readEventTypes(
+  options: { signal?: AbortSignal } = {},
+): Promise<readonly EventType[]> {
+  const { items } = await get<{ items: readonly EventType[] }>('/event-types', options);
+  const named = items.filter((type) => !/[*{]/u.test(type.event) && !isBuiltIn(type));
+  // A declared type comes before callbacks that match the same event.
+  const inOrder = named.toSorted(
+    (one, other) => Number(isDeclared(one)) - Number(isDeclared(other)),
+  );
+  const byName = new Map(inOrder.map((type) => [type.event, type]));
+  return [...byName.values()].toSorted((one, other) => (one.event < other.event ? -1 : 1));
+}
+
+function isDeclared({ source }: EventType): boolean {
+  return source === 'declared';
 }
 
 /** The callbacks of Ringback's own operation, `inProgress` for one, are no events of the product. */

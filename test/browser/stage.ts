@@ -40,7 +40,7 @@ export async function openStage(options: StartOptions = {}): Promise<Stage> {
 }
 
 /** A safety net for tests that would hang: pages appear much sooner. */
-const patienceMs = 9_000;
+const patienceMs = 180_000;
 
 async function visit(
   { service, browser }: Pick<Stage, 'service' | 'browser'>,

@@ -1,13 +1,14 @@
 // Entry point of the customer portal. Untrusted text never becomes markup.
 import '../src/styles/tokens.css';
 import '../src/styles/base.css';
-import './portal.css';
 import { render } from 'preact';
 import { startClock } from '../src/clock.ts';
 import { App } from './app.tsx';
 import { startFrame } from './frame.ts';
 import { startRouter } from './route.ts';
 import { startSession } from './session.ts';
+// Last, because it adapts the styles of shared components.
+import './portal.css';
 
 startClock();
 startRouter();

@@ -62,7 +62,7 @@ export function deliveryColumns(
 function Optional({ text }: { text: string | undefined }): JSX.Element {
   if (text !== undefined) return <UntrustedText text={text} clip />;
   return (
-    <span class="soft">
+    <span class="soft no-value">
       <span aria-hidden="true">–</span>
       <span class="off-screen">{t().none}</span>
     </span>

@@ -145,6 +145,7 @@ function Page({ path }: { path: string }): JSX.Element {
       return <CatalogPage />;
     case 'verify':
       return <VerifyPage />;
+    case undefined:
     default:
       return <NoPage />;
   }

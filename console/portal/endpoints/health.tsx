@@ -29,7 +29,7 @@ export function HealthNotice({ endpoint, onChange }: Props): JSX.Element | null 
     case 'disabled':
       return (
         <Inactive title={say.disabledTitle} text={say.disabledText} tone="bad">
-          <LastFailure id={endpoint.id} />
+          <LastFailure endpoint={endpoint} />
           <ActivateButton endpoint={endpoint} onChange={onChange} text={say.activate} />
         </Inactive>
       );
@@ -92,7 +92,7 @@ function Failing({ endpoint }: { endpoint: Subscription }): JSX.Element {
         {health?.failingSince === undefined ? null : <Time at={health.failingSince} as="exact" />}.{' '}
         {isOpen ? say.probed : say.retried}
       </p>
-      <LastFailure id={id} />
+      <LastFailure endpoint={endpoint} />
       {health?.nextAttemptAt === undefined ? null : (
         <p>
           {say.next}: <Time at={health.nextAttemptAt} as="countdown" />
@@ -113,8 +113,11 @@ function Failing({ endpoint }: { endpoint: Subscription }): JSX.Element {
 }
 
 /** The advice for the newest delivery that has failed. */
-function LastFailure({ id }: { id: string }): JSX.Element | null {
-  const { value } = useLoad(`failure ${id}`, async (signal) => lastFailed(id, signal));
+function LastFailure({ endpoint }: { endpoint: Subscription }): JSX.Element | null {
+  const { id, health } = endpoint;
+  // Each further failure may have another cause.
+  const key = `${id} ${health?.failures ?? 0}`;
+  const { value } = useLoad(key, async (signal) => lastFailed(id, signal));
   if (value === undefined) return null;
   const last = value.attempts.findLast(({ error }) => error !== undefined);
   return (

@@ -51,7 +51,11 @@ describe('the files of the console', () => {
 
   it('is small: compressed scripts and styles are under 80 KB', async () => {
     const files = readConsole(join(import.meta.dirname, '../../console/dist'), '');
-    const code = [...(files?.assets ?? [])].filter(([name]) => /\.(?:js|css)$/.test(name));
+    // The folder also has the files of the portal, whose size has a limit of its own.
+    const own = assetsIn(await get('/console')).map((path) => path.replace(/^.*\//, ''));
+    const code = [...(files?.assets ?? [])].filter(
+      ([name]) => own.includes(name) && /\.(?:js|css)$/.test(name),
+    );
     assert(code.length >= 2);
     const bytes = code.map(([, { gzip }]) => gzip()?.length ?? Number.POSITIVE_INFINITY);
     const all = bytes.reduce((sum, one) => sum + one, 0);

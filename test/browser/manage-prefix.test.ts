@@ -1,4 +1,4 @@
-// The console below RINGBACK_MANAGE_PREFIX: sign-in link, pages, requests, live view, links and reload.
+// The console and the portal below RINGBACK_MANAGE_PREFIX: links that sign in, pages, requests, live view and reload.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { publish } from '../e2e/stage.ts';
@@ -39,5 +39,27 @@ describe('the console below a prefix', () => {
       await page.getByRole('button', { name: 'Sign in' }).waitFor();
       assert.equal(page.url(), `${on.service.url}${prefix}/console/sign-in`);
     });
+  });
+
+  it('opens the portal of a customer, which adds an endpoint', async () => {
+    const made = await on.service.call({
+      method: 'POST',
+      path: `${prefix}/portal-links`,
+      body: { customer: 'cus_1', language: 'en' },
+    });
+    assert.equal(made.status, 201, made.text);
+    await on.visit(
+      async (page) => {
+        await page.goto(String(made.json['url']));
+        await page.getByRole('link', { name: 'Add endpoint' }).first().click();
+        await page.getByLabel('Endpoint URL').fill(on.receiver.url);
+        await page.getByRole('button', { name: 'Add endpoint' }).click();
+        await page.getByText('The endpoint is added').waitFor();
+        await page.reload();
+        await page.getByRole('heading', { name: on.receiver.url, level: 1 }).waitFor();
+        assert.match(page.url(), /\/manage\/portal#\/endpoints\/sub_/);
+      },
+      { as: 'guest' },
+    );
   });
 });

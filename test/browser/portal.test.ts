@@ -76,9 +76,9 @@ describe('the portal', () => {
   const visit = async (
     customer: string,
     play: Play,
-    { link = {}, ...options }: VisitOptions & { link?: object } = {},
+    { grant = {}, ...options }: VisitOptions & { grant?: object } = {},
   ): Promise<void> => {
-    const url = await linkFor(customer, link);
+    const url = await linkFor(customer, grant);
     await on.visit(
       async (page, faults) => {
         await page.goto(url);
@@ -243,7 +243,7 @@ describe('the portal', () => {
         assert.ok(total <= scriptBytesMax, `${total} bytes of scripts, at most ${scriptBytesMax}`);
       };
     for (const language of ['de', 'en']) {
-      await visit(customer, playIn(language), { link: { language }, reducedMotion: 'reduce' });
+      await visit(customer, playIn(language), { grant: { language }, reducedMotion: 'reduce' });
     }
   });
 
@@ -373,7 +373,7 @@ describe('the portal', () => {
           await page.getByRole('heading', { name: 'Page not found' }).waitFor();
         }
       },
-      { link: { can: ['view'] } },
+      { grant: { can: ['view'] } },
     );
   });
 

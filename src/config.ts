@@ -88,6 +88,7 @@ export function readConfig(env: Environment): ConfigReading {
     retry: take('retry'),
     timeout: take('timeout'),
     retention: take('retention'),
+    auditRetention: take('auditRetention'),
     storeTimeout: take('storeTimeout'),
     encryptionKey: take('encryptionKey'),
     metrics: take('metrics'),

@@ -21,7 +21,11 @@ const files: readonly { name: string; says: string; tags: readonly string[] }[] 
     says: 'deliveries, their attempts and replays',
     tags: ['Deliveries', 'Replays'],
   },
-  { name: 'access', says: 'apps, keys and portals', tags: ['Keys', 'Apps', 'Portal'] },
+  {
+    name: 'access',
+    says: 'apps, keys, portals and the audit trail',
+    tags: ['Keys', 'Audit', 'Apps', 'Portal'],
+  },
   {
     name: 'service',
     says: 'the service itself, its contracts, nodes and statistics, and error responses',

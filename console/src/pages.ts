@@ -1,6 +1,7 @@
 // The table of pages. To add one, create a file in pages/ and a row here.
 import type { JSX } from 'preact';
 import type { IconName } from './components/icon.tsx';
+import { AuditPage } from './pages/audit.tsx';
 import { ContractPage } from './pages/contract.tsx';
 import { CustomersPage } from './pages/customers.tsx';
 import { DeliveriesPage } from './pages/deliveries.tsx';
@@ -46,6 +47,7 @@ export const pages: readonly PageRow[] = [
   ),
   row('/console/replays', 'Replays', { icon: 'replay', letter: 'r', scope: 'read' }, ReplaysPage),
   row('/console/keys', 'Keys', { icon: 'key', letter: 'k', scope: 'admin' }, KeysPage),
+  row('/console/audit', 'Audit', { icon: 'audit', letter: 'a', scope: 'admin' }, AuditPage),
   row(
     '/console/contract',
     'Contract',

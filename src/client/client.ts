@@ -20,6 +20,8 @@ import {
 import {
   appCalls,
   type AppCalls,
+  auditCalls,
+  type AuditCalls,
   contractCalls,
   type ContractCalls,
   keyCalls,
@@ -51,6 +53,7 @@ export interface Client<Events extends object = AnyEvents>
   replays: ReplayCalls;
   keys: KeyCalls;
   apps: AppCalls;
+  audit: AuditCalls;
   contracts: ContractCalls;
   /**
    * Changes as they happen. Aborting the signal ends the loop; after a lost connection the stream resumes
@@ -78,6 +81,7 @@ export function createClient(options: ClientOptions): Client {
     replays: replayCalls(caller),
     keys: keyCalls(caller),
     apps: appCalls(caller),
+    audit: auditCalls(caller),
     contracts: contractCalls(caller),
     stream: (streamOptions) => stream(connection, streamOptions),
   };
@@ -110,7 +114,14 @@ export type {
   SubscriptionCalls,
 } from './subscription-calls.ts';
 export type { DeliveryCalls, ReplayCalls, ReplayInput } from './delivery-calls.ts';
-export type { AppCalls, ContractCalls, Document, KeyCalls, ServiceCalls } from './service-calls.ts';
+export type {
+  AppCalls,
+  AuditCalls,
+  ContractCalls,
+  Document,
+  KeyCalls,
+  ServiceCalls,
+} from './service-calls.ts';
 export type * from './contract/access.ts';
 export type * from './contract/delivery.ts';
 export type * from './contract/event.ts';

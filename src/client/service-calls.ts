@@ -1,8 +1,9 @@
-// The service itself: its contracts, statistics, nodes and health; its apps and their keys.
+// The service itself: its contracts, statistics, nodes and health; its apps, their keys and their audit trail.
 import type { Caller } from './caller.ts';
 import type { CallOptions } from './connection.ts';
 import type {
   App,
+  AuditEntry,
   CreateAppAnswer,
   CreateAppBody,
   CreateKeyBody,
@@ -10,6 +11,7 @@ import type {
   Key,
   KeyOnce,
   ListAppsQuery,
+  ListAuditEntriesQuery,
   ListKeysQuery,
 } from './contract/access.ts';
 import type {
@@ -101,6 +103,11 @@ export interface AppCalls {
   edit(id: string, changes: EditAppBody, options?: CallOptions): Promise<App>;
 }
 
+export interface AuditCalls {
+  /** Newest first. */
+  list(filters?: ListAuditEntriesQuery, options?: CallOptions): Listing<AuditEntry>;
+}
+
 export function keyCalls({ call }: Caller): KeyCalls {
   return {
     list: (filters = {}, options = {}) =>
@@ -124,5 +131,14 @@ export function appCalls({ call }: Caller): AppCalls {
     create: async (body, options) => call('createApp', { body }, options),
     get: async (id, options) => call('getApp', { path: { id } }, options),
     edit: async (id, body, options) => call('editApp', { path: { id }, body }, options),
+  };
+}
+
+export function auditCalls({ call }: Caller): AuditCalls {
+  return {
+    list: (filters = {}, options = {}) =>
+      createListing(async (cursor = filters.cursor) =>
+        call('listAuditEntries', { query: { ...filters, cursor } }, options),
+      ),
   };
 }

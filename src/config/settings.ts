@@ -251,6 +251,12 @@ export const settings = {
       'how long events, deliveries and attempts are kept, at least 1h; deliveries still pending then become `dead`',
     read: readRetention,
   },
+  auditRetention: {
+    env: 'RINGBACK_AUDIT_RETENTION',
+    fallback: '365d',
+    meaning: 'how long entries of the audit trail are kept, at least 1h',
+    read: readRetention,
+  },
   quotaSubscriptions: {
     env: 'RINGBACK_QUOTA_SUBSCRIPTIONS',
     fallback: 'none',

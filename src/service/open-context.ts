@@ -40,7 +40,7 @@ export async function openContext(
   external: ExternalDeps,
   cleanup: AsyncDisposableStack,
 ): Promise<Opened> {
-  const { world, log, onFatal, resolver } = external;
+  const { world, log, onFatal, resolver, tracer } = external;
   const { database, encryptionKey } = config;
   const open = external.openStore ?? openStore;
   const meter = createMeter();
@@ -82,6 +82,7 @@ export async function openContext(
           newId,
           changes,
           retentionMs: config.retention,
+          auditRetentionMs: config.auditRetention,
           finals: finalCallbacks(contracts.known),
           onFinal: (one) => ended(one, 'subscription ended with its final callback, which expired'),
           onRetained: (retained) => log.info(retained, 'retention'),
@@ -98,7 +99,6 @@ export async function openContext(
     expires: (atMs: number) => upkeep.expires(atMs),
     replayWaits: () => upkeep.replayWaits(),
   };
-  const { tracer } = external;
   const quotas = createQuotas({ world, store, fallback: config.quotas });
   const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...watch };
   const first = { defaultApp: app, firstKey: secret, isChosenKeyDead };

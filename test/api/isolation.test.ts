@@ -59,6 +59,7 @@ function filtersOf({ parameters, path }: Operation): string[] {
     until: ['2999-01-01T00:00:00Z'],
     url: ['http'],
     customer: ['cus_1'],
+    action: ['key.created', 'subscription.created'],
   };
   const byOthers = Object.entries(others).flatMap(([name, values]) =>
     has(name) ? values.map((value) => `${name}=${value}`) : [],

@@ -252,7 +252,7 @@ describe('the scopes of openapi.yaml', () => {
    * docs/decisions/0015-metrics-are-an-operators.md. */
   const expectedScope = ({ path, method }: Operation): string => {
     if (path.startsWith('/apps') || path === '/nodes' || path === '/metrics') return 'operator';
-    if (path.startsWith('/keys') || path === '/portal-links') return 'admin';
+    if (path.startsWith('/keys') || ['/portal-links', '/audit'].includes(path)) return 'admin';
     const isReplaying = path.startsWith('/replays') && method === 'POST';
     if (path.endsWith('/retry') || isReplaying) return 'retry';
     if (path.startsWith('/event-types/') && method !== 'GET') return 'admin';

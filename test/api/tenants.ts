@@ -13,7 +13,15 @@ const newId = idMaker(world);
 /** The callback URL; nothing listens there. */
 export const hook = 'http://127.0.0.1:9000/hook';
 
-export type Kind = 'subscription' | 'customer' | 'event' | 'delivery' | 'replay' | 'key' | 'app';
+export type Kind =
+  | 'subscription'
+  | 'customer'
+  | 'event'
+  | 'delivery'
+  | 'replay'
+  | 'key'
+  | 'audit entry'
+  | 'app';
 
 /** The kind of record that an id parameter names, by the path. New paths must be added here. */
 export function kindOf({ path }: Operation): Kind {
@@ -23,6 +31,7 @@ export function kindOf({ path }: Operation): Kind {
   if (path.startsWith('/deliveries')) return 'delivery';
   if (path.startsWith('/replays')) return 'replay';
   if (path.startsWith('/keys')) return 'key';
+  if (path.startsWith('/audit')) return 'audit entry';
   if (path.startsWith('/apps/')) return 'app';
   throw new Error(`Cannot tell what the id of ${path} names: add it to tenants.ts`);
 }
@@ -114,6 +123,12 @@ export function tenantsOf(call: (call: Call) => Promise<Answer>): Tenants {
       const body = { name: 'a key', scopes: ['read'] };
       return String((await ok({ method: 'POST', path: '/keys', key, body })).json['id']);
     }
+    if (kind === 'audit entry') {
+      const object = await make('key', { key, appId });
+      const { json } = await ok({ path: `/audit?object=${object}`, key });
+      const [entry] = json['items'] as { id: string }[];
+      return entry?.id ?? '';
+    }
     if (kind === 'replay') {
       // With nothing to replay it is done at once.
       return String((await ok({ method: 'POST', path: '/replays', key, body: {} })).json['id']);
@@ -142,6 +157,7 @@ export function tenantsOf(call: (call: Call) => Promise<Answer>): Tenants {
       delivery: [`/deliveries/${id}`],
       replay: [`/replays/${id}`],
       key: [`/keys/${id}`],
+      'audit entry': [],
       app: [],
     }[kind];
     return Promise.all(paths.map(async (one) => (await ok({ path: one, key })).text));
@@ -155,6 +171,7 @@ export function random(kind: Kind): string {
   const prefixes = { subscription: 'sub', event: 'evt', replay: 'rpl', app: 'app' } as const;
   if (kind === 'key') return `rbk_${makeKey(world).id}`;
   if (kind === 'customer') return `cus_${newId()}`;
+  if (kind === 'audit entry') return 'aud_999999999';
   return kind === 'delivery' ? `dlv_${newId()}_0` : withPrefix(prefixes[kind], newId());
 }
 

@@ -81,7 +81,7 @@ export const subRooms: Readonly<Record<string, readonly (readonly string[])[]>> 
     ['terminal'],
     ['declare'],
     ['check', 'database', 'doctor', 'serve', 'service'],
-    ['keys', 'publish', 'subscriptions'],
+    ['audit', 'keys', 'publish', 'subscriptions'],
     ['deliveries'],
     ['commands'],
     ['program'],
@@ -117,7 +117,7 @@ export function foldersTooFull(tree: Tree): string[] {
     .map(([folder, { length }]) => `${folder} has ${length} files, at most ${filesInFolderMax}`);
 }
 
-export const sourceFilesMax = 493;
+export const sourceFilesMax = 504;
 
 export function sourceTooLarge({ size }: Tree): string[] {
   return size > sourceFilesMax ? [`src has ${size} files, at most ${sourceFilesMax}`] : [];

@@ -37,6 +37,7 @@ describe('with the keyboard alone', () => {
           e: 'Events',
           r: 'Replays',
           k: 'Keys',
+          a: 'Audit',
           c: 'Contract',
           o: 'Overview',
         };

@@ -33,6 +33,32 @@ describe('the page of keys', () => {
     return { id: String(json['id']), key: String(json['key']) };
   }
 
+  it('shows in the audit trail who made one, filtered by links that can be shared', async () => {
+    const { id } = await make('recorded', ['read']);
+    await on.service.call({ method: 'DELETE', path: `/keys/${id}` });
+    await make('another', ['read']);
+    await on.visit(async (page) => {
+      await page.getByRole('link', { name: 'Audit' }).first().click();
+      const row = (action: string): Locator => page.getByRole('row', { name: action });
+      await row('Key revoked').waitFor();
+      assert.equal(await row('Key created').count(), 2);
+      await page.getByLabel('Object').fill(id);
+      await page.keyboard.press('Enter');
+      await page.getByText('Matching entries').waitFor();
+      await page.getByText('2 entries in total').waitFor();
+      await page.getByLabel('Action').selectOption('Key created');
+      await page.getByText('1 entry in total').waitFor();
+      assert.match(page.url(), new RegExp(`action=key.created&object=${id}|object=${id}&action=`));
+      await page.getByLabel('By key').fill(on.service.key);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**key=${on.service.key.slice(0, 12)}*`);
+      assert(!page.url().includes(on.service.key), 'the secret part is not in the address bar');
+      await page.getByText('1 entry in total').waitFor();
+      await row('Key created').getByRole('link', { name: 'Key created' }).click();
+      await dialog(page, 'Key').getByText('recorded').waitFor();
+    });
+  });
+
   it('creates a key, shows its secret once, and revokes it', async () => {
     await on.visit(async (page) => {
       await page.getByRole('link', { name: 'Keys' }).first().click();

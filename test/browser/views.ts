@@ -90,6 +90,7 @@ export const views: readonly View[] = [
   { name: 'keys', path: () => '/console/keys', text: /keys (?:loaded|in total)/ },
   { name: 'key', path: ({ keyId }) => `/console/keys?key=${keyId}`, text: 'Revoke' },
   { name: 'new-key', path: () => '/console/keys?new=1', text: 'Scopes' },
+  { name: 'audit', path: () => '/console/audit', text: /entr(?:y|ies) (?:loaded|in total)/ },
   { name: 'contract', path: () => '/console/contract', text: /View the executed document/ },
 ];
 

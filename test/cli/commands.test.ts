@@ -9,7 +9,7 @@ import { runHere } from './in-process.ts';
 
 const wanted =
   'serve listen publish event-types types subscribe unsubscribe subscriptions deliveries events ' +
-  'retry replay customers portal key check migrate backup doctor';
+  'retry replay customers portal key audit check migrate backup doctor';
 
 describe('the list of commands', () => {
   it('contains each command once', () => {

@@ -91,6 +91,27 @@ describe('ringback key', () => {
     assert.deepEqual([code, /^Cannot rotate key .* revoked/.test(err)], [1, true], err);
   });
 
+  it('is recorded in the audit trail', async () => {
+    const made = await create('--scopes', 'read');
+    const id = made.slice(0, 12);
+    await good('rotate', id);
+    await good('revoke', id);
+    await good('revoke', id);
+    await using child = await serve({ RINGBACK_DATA: on.folder.path });
+    const headers = { 'X-API-Key': on.firstKey };
+    const response = await fetch(`${child.url}/audit?object=${id}`, { headers });
+    const { items } = (await response.json()) as { items: Record<string, unknown>[] };
+    assert.deepEqual(
+      items.map(({ action, actor }) => ({ action, actor })),
+      ['key.revoked', 'key.rotated', 'key.created'].map((action) => ({
+        action,
+        actor: { kind: 'cli' },
+      })),
+    );
+    child.signal('SIGTERM');
+    assert.equal(await child.ended, 0);
+  });
+
   it('manages another app, which has its own keys', async () => {
     const made = await create('--app', 'shop', '--scopes', 'admin');
     const id = made.slice(0, 12);

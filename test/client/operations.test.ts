@@ -104,6 +104,7 @@ const methods: Record<string, (client: Client) => [string, PromiseLike<unknown>]
   'apps.create': (c) => ['createApp', c.apps.create({ name: 'x' })],
   'apps.get': (c) => ['getApp', c.apps.get('app_1')],
   'apps.edit': (c) => ['editApp', c.apps.edit('app_1', { name: 'y' })],
+  'audit.list': (c) => ['listAuditEntries', c.audit.list({ action: 'key.created' }).page()],
   'contracts.list': (c) => ['listContracts', c.contracts.list().page()],
   'contracts.get': (c) => ['getContract', c.contracts.get('My API')],
   'contracts.report': (c) => ['getContractReport', c.contracts.report('My API')],

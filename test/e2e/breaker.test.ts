@@ -164,6 +164,12 @@ describe('a receiver that has failed for five days', () => {
     const [event] = await told.waitFor(1);
     assert(event);
     assert.equal((await subscription(on)).state, 'disabled');
+    const path = `/audit?object=${id}&action=subscription.disabled`;
+    const { items } = await get<{ items: { actor: object }[] }>(service, path);
+    assert.deepEqual(
+      items.map(({ actor }) => actor),
+      [{ kind: 'service' }],
+    );
     assert.equal(header(event, 'ringback-event'), 'ringback.subscription.disabled');
     const { message, ...facts } = JSON.parse(event.body.toString()) as Record<string, unknown>;
     assert.match(String(message), new RegExp(`^Subscription ${id} was disabled: `));

@@ -362,7 +362,9 @@ for (const [database, open] of Object.entries({
           const isEmpty = answer.text.startsWith('{"items":[],');
           const isFound =
             answer.status < 300 && !isEmpty && all.some((id) => attack.path.includes(id));
-          if (said.includes(sight) || isFound) {
+          const isTold =
+            attack.path.startsWith('/audit') && all.some((id) => answer.text.includes(id));
+          if (said.includes(sight) || isFound || isTold) {
             leaks.push(
               `${attack.method} ${attack.path} ${JSON.stringify(attack.body)}: ${answer.text}`,
             );
@@ -430,6 +432,8 @@ function queriesFor(operationId: string, ids: readonly string[]): string[] {
       return ['?url=fails', '?event=private', '?state=active'];
     case 'listEvents':
       return ['?event=private'];
+    case 'listAuditEntries':
+      return ['?customer=cus_1', ...ids.flatMap((id) => [`?object=${id}`, `?key=${id}`])];
     default:
       return [];
   }

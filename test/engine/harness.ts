@@ -102,6 +102,7 @@ export async function startEngine(
     newId,
     changes,
     retentionMs,
+    auditRetentionMs: retentionMs,
     finals: finalCallbacks([contract]),
     onError,
     onRetained: (counts) => retained.push(counts),

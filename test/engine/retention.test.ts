@@ -29,6 +29,7 @@ type Deps = ConstructorParameters<typeof Retention>[0];
 function keep(deps: Pick<Deps, 'store' | 'world'> & Partial<Deps>): Retention {
   return new Retention({
     retentionMs,
+    auditRetentionMs: retentionMs,
     finals: [],
     onFinal: () => undefined,
     onError: (error) => assert.fail(String(error)),

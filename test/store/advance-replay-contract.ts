@@ -99,7 +99,8 @@ export function advanceReplayContract(name: string, open: OpenSubject): void {
         const cancelled = await on.store.edit('cancelReplay', cancel);
         assert(cancelled.kind === 'cancelled' && cancelled.replay.endedMs === clock.ms);
         clock.ms += 5;
-        assert.deepEqual(await on.store.edit('cancelReplay', cancel), cancelled);
+        const repeated = await on.store.edit('cancelReplay', cancel);
+        assert.deepEqual(repeated, { ...cancelled, isRepeated: true });
         const input = { id: replay.id, from: replay.cursor, to, names, isLast };
         assert.deepEqual(await on.store.edit('advanceReplay', input), { kind: 'moved' });
         assert.deepEqual(await tally(), { dead: 1 });

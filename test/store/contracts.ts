@@ -1,5 +1,6 @@
 // All suites of the contract of the Store port. They run on every adapter.
 import { advanceReplayContract } from './advance-replay-contract.ts';
+import { auditContract } from './audit-contract.ts';
 import { appRoomContract } from './app-room-contract.ts';
 import { storeContract } from './store-contract.ts';
 import { keysContract } from './keys-contract.ts';
@@ -62,4 +63,5 @@ export const contracts = [
   feedContract,
   gaugeContract,
   quotaContract,
+  auditContract,
 ];

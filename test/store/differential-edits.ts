@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert';
 import type { Controls } from '../../src/core/domain/controls.ts';
 import { noControls } from '../../src/core/domain/controls.ts';
 import { limits } from '../../src/core/limits/limits.ts';
+import type { Audit } from '../../src/core/domain/audit.ts';
 import type { EditCall } from '../../src/store/port/transport-protocol.ts';
 import { editCall } from '../../src/store/port/transport-protocol.ts';
 import type { EditInput, Idempotency } from '../../src/store/port/store.ts';
@@ -13,7 +14,21 @@ import type { EditCommand, KeyUse } from './differential-commands.ts';
 
 type Choice = NonNullable<Extract<EditCommand, { kind: 'edit' }>['chosen']>;
 
+/** Every edit that can be recorded is: its entry must be the same on both, or missing on both. */
 export function toCall(cast: Cast, each: EditCommand): EditCall | undefined {
+  const call = editOf(cast, each);
+  const by = { kind: 'key', keyId: 'abcdefgh', address: '::1', requestId: 'req' } as const;
+  const audit: Audit = {
+    appNo: cast.apps[0],
+    by,
+    action: 'subscription.edited',
+    object: each.kind,
+  };
+  if (call !== undefined) Object.assign(call.input, { audit });
+  return call;
+}
+
+function editOf(cast: Cast, each: EditCommand): EditCall | undefined {
   const appNo = cast.apps[0];
   switch (each.kind) {
     case 'subscribe': {

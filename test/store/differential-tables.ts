@@ -48,7 +48,7 @@ export const differences = {
    * Tables numbered by a sequence, where a rollback leaves a gap in PostgreSQL. The rows correspond by their order, since
    * both databases delete the same ones.
    */
-  numbered: ['app', 'key', 'subscription', 'lane', 'callback', 'replay', 'notice'],
+  numbered: ['app', 'key', 'subscription', 'lane', 'callback', 'replay', 'notice', 'audit'],
   /** The message of a constraint violation, without the part that depends on the database. */
   message: (message: string) => message.replace(/: .*$/s, ''),
   /** A cursor may be a number from a sequence. */
@@ -68,6 +68,7 @@ export interface Table {
 
 /** In an order that foreign keys allow. */
 export const emptied = [
+  'audit',
   'notice',
   'stat_app',
   'stat_subscription',

@@ -39,7 +39,11 @@ export function failingContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await disable(lane), { kind: 'kept' });
         clock.ms = failingMs + limits.disableAfterMs + 60 * 60_000;
         assert.deepEqual(await failNext(one), { kind: 'overdue', appNo: on.app.no, lane });
-        assert.deepEqual(await disable(lane), { kind: 'disabled', subscription: one.id });
+        assert.deepEqual(await disable(lane), {
+          kind: 'disabled',
+          subscription: one.id,
+          customer: undefined,
+        });
         assert.deepEqual(await disable(lane), { kind: 'kept' });
         const { state, version } = await found(one);
         assert.equal(state, 'disabled');

@@ -135,7 +135,8 @@ export function keysContract(name: string, open: OpenSubject): void {
         assert.equal(first.key.revokedMs, revokedMs);
         assert.deepEqual(await on.store.read('key', { id: key.id }), first.key);
         clock.ms += 1000;
-        assert.deepEqual(await on.store.edit('revokeKey', { appNo: app.no, id: key.id }), first);
+        const second = await on.store.edit('revokeKey', { appNo: app.no, id: key.id });
+        assert.deepEqual(second, { ...first, isRepeated: true });
       });
 
       it('does not rotate a revoked key', async () => {

@@ -162,6 +162,27 @@ describe('a round trip', net, () => {
     });
   });
 
+  it('is not added by the audit trail: all entries of a batch travel with the commit', async () => {
+    await counted(async (store, trips) => {
+      const recorded = async (): Promise<void> => {
+        const subscription = fresh('a');
+        const by = { kind: 'cli' } as const;
+        const object = `sub_${subscription.id}`;
+        const audit = { appNo: stage.appNo, by, action: 'subscription.created', object } as const;
+        const input = { subscription, idempotency: undefined, audit };
+        assert.equal((await store.edit('subscribe', input)).kind, 'created');
+      };
+      await made(store, fresh('one'));
+      const { trips: plain, statements } = trips.of('insert into subscription');
+      trips.reset();
+      await Promise.all(Array.from({ length: 20 }, recorded));
+      assert.deepEqual(trips.of('insert into subscription'), {
+        trips: plain,
+        statements: statements + 1,
+      });
+    });
+  });
+
   it('plus one for the commit is all that unsubscribes take, whatever is pending', async () => {
     await counted(async (store, trips) => {
       const ids = await Promise.all(

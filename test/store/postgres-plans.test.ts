@@ -105,6 +105,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'forgetSubscriptions.oldest': ['filters a range of subscription_ended'],
   // Bounded by the limit.
   'notices.oldest': ['reads all of notice_pkey'],
+  'auditList.forget': ['reads all of audit_pkey'],
   // Five days of one subscription, by the half hour; the callbacks of a lane.
   'disableFailing.delivered': ['filters a range of stat_subscription_pkey'],
   'disableFailing.url': ['sorts by "position"'],

@@ -11,6 +11,7 @@ import { matchSql } from '../../src/store/sqlite/publish/match.ts';
 import { prepareRebase } from '../../src/store/sqlite/upkeep/rebase-times.ts';
 import { expireSql, forgetSubscriptionsSql } from '../../src/store/sqlite/upkeep/retain.ts';
 import { createPendingStatistics } from '../../src/store/statistics/pending-statistics.ts';
+import { auditListSql } from '../../src/store/verbs/audit.ts';
 import { keysSql } from '../../src/store/verbs/accounts/keys.ts';
 import { searchSql } from '../../src/store/verbs/lists/search-queries.ts';
 import { spansSql } from '../../src/store/verbs/lists/slices-in-time.ts';
@@ -57,6 +58,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'nextWork.fanOut': ['SCAN fanout'],
   'forget.firstFanOut': ['SCAN fanout'],
   'sweep.lane': ['SCAN lane USING COVERING INDEX lane_sweep'],
+  // The oldest rows, bounded by the limit.
+  'auditList.forget': ['SCAN audit'],
   // The last row of a table, three times.
   'forgetSubscriptions.oldest': [
     'SCALAR SUBQUERY',
@@ -311,6 +314,19 @@ describe('the index', () => {
       sql: replayableSql.firstOfSubject,
       first:
         'SEARCH event USING COVERING INDEX event_subject (app=? AND subject=? AND id>? AND id<?)',
+    },
+    'of the audit trail': {
+      sql: auditListSql.ofApp,
+      first: 'SEARCH audit USING INDEX audit_list (app=? AND at_ms>? AND at_ms<?)',
+    },
+    'of the audit trail of an object': {
+      sql: auditListSql.ofObject,
+      first: 'SEARCH audit USING INDEX audit_object (app=? AND object=? AND at_ms>? AND at_ms<?)',
+    },
+    'of the audit trail of a customer': {
+      sql: auditListSql.ofCustomer,
+      first:
+        'SEARCH audit USING INDEX audit_customer (app=? AND customer=? AND at_ms>? AND at_ms<?)',
     },
     'of events by name': {
       sql: walkEventsSql.ofSlice,

@@ -217,6 +217,7 @@ describe('the schema', () => {
       { number: 29, name: 'customer_indexes' },
       { number: 30, name: 'event_type' },
       { number: 31, name: 'portal' },
+      { number: 32, name: 'audit' },
     ]);
   });
 

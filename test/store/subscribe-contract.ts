@@ -214,7 +214,11 @@ export function subscribeContract(name: string, open: OpenSubject): void {
           const input = { appNo: app.no, resource, idempotency, ...more };
           return on.store.edit('clearResource', input);
         };
-        assert.deepEqual(await clear('one'), { kind: 'cleared', ended: subscription.id });
+        assert.deepEqual(await clear('one'), {
+          kind: 'cleared',
+          ended: subscription.id,
+          customer: undefined,
+        });
         assert.equal((await find(app, subscription.id))?.state, 'ended');
         const next = await put(app);
         assert.equal(next.replaced, undefined);
@@ -226,6 +230,7 @@ export function subscribeContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await on.store.edit('clearResource', none), {
           kind: 'cleared',
           ended: undefined,
+          customer: undefined,
         });
       });
 
@@ -282,7 +287,8 @@ export function subscribeContract(name: string, open: OpenSubject): void {
         const { id } = await subscribed(app);
         const first = await on.store.edit('unsubscribe', { appNo: app.no, id });
         clock.ms += 1000;
-        assert.deepEqual(await on.store.edit('unsubscribe', { appNo: app.no, id }), first);
+        const second = await on.store.edit('unsubscribe', { appNo: app.no, id });
+        assert.deepEqual(second, { ...first, isRepeated: true });
       });
 
       it('does not know an unknown one', async () => {

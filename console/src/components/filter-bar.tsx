@@ -65,23 +65,25 @@ export function CustomerField({ value }: { readonly value: string | undefined })
   );
 }
 
-/** Publish time: from inclusive, until exclusive. */
+/** `what` happened at that time. From inclusive, until exclusive. */
 export function TimeFilters({
   from,
   until,
+  what = 'Published',
 }: {
   readonly from: string | undefined;
   readonly until: string | undefined;
+  readonly what?: string;
 }): JSX.Element {
   return (
     <>
       <TimeField
-        label="Published from"
+        label={`${what} from`}
         value={toField(from)}
         onChange={(value) => setParams({ from: fromField(value) })}
       />
       <TimeField
-        label="Published before"
+        label={`${what} before`}
         value={toField(until)}
         onChange={(value) => setParams({ until: fromField(value) })}
       />

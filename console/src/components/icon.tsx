@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 
 const drawings = {
   alert: 'M8 1.8 15 14H1zM8 6.2v3.6M8 11.9v.2',
+  audit: 'M3 1.8h10v12.4H3zM5.6 5h4.8M5.6 8h4.8M5.6 11h2.6',
   check: 'M2.5 8.5 6.2 12 13.5 4.5',
   chevron: 'M6 3.5 10.5 8 6 12.5',
   clock: 'M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8zM8 4.6V8l2.4 1.6',

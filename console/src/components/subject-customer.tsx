@@ -25,7 +25,8 @@ export function namedColumns<T extends Named>(items: readonly T[]): readonly Col
     }));
 }
 
-function NamedCell({ text }: { readonly text: string | undefined }): JSX.Element {
+/** Of a list: a dash if there is none. */
+export function NamedCell({ text }: { readonly text: string | undefined }): JSX.Element {
   if (text !== undefined) return <UntrustedText text={text} clip mono />;
   return (
     <span class="soft none">

@@ -14,21 +14,22 @@ export function appHandlers(context: Context): Handlers {
       const items = page.items.map(showApp);
       return { status: 200, body: { items, nextCursor: page.next ?? null } };
     },
-    createApp: async ({ request }) => {
+    createApp: async ({ app: by, request }) => {
       const name = fields.text(fields.bodyFields(request), 'name');
-      const { app, secret } = await createApp(context, name);
+      const { app, secret } = await createApp(context, name, by);
       return { status: 201, body: { ...showApp(app), key: secret } };
     },
     getApp: async ({ request }) => {
       const app = await getApp(context, fields.pathText(request, 'id'));
       return { status: 200, body: showApp(app) };
     },
-    editApp: async ({ request }) => {
+    editApp: async ({ app: by, request }) => {
       const body = fields.bodyFields(request);
-      const app = await editApp(context, fields.pathText(request, 'id'), {
+      const edit = {
         name: fields.optionalText(body, 'name'),
         quotas: quotaEdits(fields.object(body['quotas'] ?? {}, 'quotas')),
-      });
+      };
+      const app = await editApp(context, fields.pathText(request, 'id'), edit, by);
       return { status: 200, body: showApp(app) };
     },
   };

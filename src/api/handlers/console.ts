@@ -46,6 +46,7 @@ const pages: readonly string[] = [
   'events',
   'replays',
   'keys',
+  'audit',
   'search',
   'contract',
   'sign-in',
@@ -100,13 +101,18 @@ export function sessionHandlers({ context, identifier, publicUrl }: SessionDeps)
     signIn: async (call) => {
       const fault = call.crossOriginFault();
       if (fault !== undefined) throw new Problem('cross_origin', `Cannot sign in: ${fault}`);
-      const earlier = call.cookie(cookieName);
-      return reply(call, 201, await signIn(context, identifier, credentialIn(call), earlier));
+      const earlierToken = call.cookie(cookieName);
+      const { by } = call.app;
+      const signedInAs = await signIn(context, identifier, credentialIn(call), {
+        earlierToken,
+        by,
+      });
+      return reply(call, 201, signedInAs);
     },
     // Sets the cookie again, so that the browser keeps it as long as the session lasts.
     getSession: async (call) => reply(call, 200, signedIn(call)),
     signOut: async (call) => {
-      await signOut(context, identifier, signedIn(call).session);
+      await signOut(context, identifier, signedIn(call).session, call.app);
       const setCookie = cookie({ value: '', leftMs: 0, isSecure: isSecure(call) });
       return { status: 204, headers: { 'set-cookie': setCookie } };
     },

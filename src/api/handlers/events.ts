@@ -110,7 +110,7 @@ export function eventTypeHandlers(
     putEventType: async ({ app, request }) => {
       const body = fields.bodyFields(request);
       const { type, isNew } = await putEventType(context, declarable(types), {
-        appNo: app.no,
+        app,
         name: fields.pathText(request, 'name'),
         schema: body['schema'],
         description: fields.optionalText(body, 'description'),
@@ -122,7 +122,7 @@ export function eventTypeHandlers(
     },
     deleteEventType: async ({ app, request }) => {
       const name = fields.pathText(request, 'name');
-      await deleteEventType(context, declarable(types), { appNo: app.no, name });
+      await deleteEventType(context, declarable(types), { app, name });
       return { status: 204 };
     },
   };

@@ -10,6 +10,7 @@ import type { ConsoleFiles } from '../console/files.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { Handlers } from '../request/call.ts';
 import { appHandlers } from './apps.ts';
+import { auditHandlers } from './audit.ts';
 import { consoleHandlers, sessionHandlers } from './console.ts';
 import { deliveryHandlers } from './deliveries.ts';
 import { eventHandlers, eventTypeHandlers } from './events.ts';
@@ -56,6 +57,7 @@ export function managementHandlers(deps: HandlerDeps): Handlers {
     ...streamHandlers(deps.hub),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
+    ...auditHandlers(context),
     ...statsHandlers(context),
     ...nodeHandlers(context, self),
     ...metricsHandlers(deps.metrics),

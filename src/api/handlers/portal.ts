@@ -55,16 +55,16 @@ export function portalHandlers(deps: PortalDeps): Handlers {
   };
   return {
     createPortalLink: async (call) => {
-      const { key, request } = call;
+      const { key, app, request } = call;
       if (key === undefined) throw new TypeError('expected a key');
-      const { ticket, grant } = await createPortalLink(context, key, readLink(request));
+      const { ticket, grant } = await createPortalLink(context, { key, app }, readLink(request));
       const { customer, can, untilMs } = grant;
       const url = `${publicUrl()}${prefix}/portal#ticket=${ticket}`;
       return { status: 201, body: { url, customer, can, expiresAt: fields.time(untilMs) } };
     },
-    openPortal: async ({ request }) => {
+    openPortal: async ({ app, request }) => {
       const ticket = fields.text(fields.bodyFields(request), 'ticket');
-      const { session, grant, appId } = await openPortal(context, ticket);
+      const { session, grant, appId } = await openPortal(context, ticket, app.by);
       return { status: 201, body: { token: session.token, session: await show(grant, appId) } };
     },
     getPortalSession: async (call) => {
@@ -72,7 +72,7 @@ export function portalHandlers(deps: PortalDeps): Handlers {
       return { status: 200, body: await show(grant, key.appId) };
     },
     closePortal: async (call) => {
-      await signOut(context, identifier, opened(call).session);
+      await signOut(context, identifier, opened(call).session, call.app);
       return { status: 204 };
     },
     ...fileHandlers(deps),

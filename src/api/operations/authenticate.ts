@@ -34,7 +34,9 @@ export function authenticator(
   const { security, method, operationId } = operation;
   const requirements = security.map(requirementOf);
   const isOpen = allowsAnonymous(operation);
-  const scope = scopeOf(operation);
+  const declared = scopeOf(operation);
+  const { boundKeys } = operation;
+  const ofBound = boundKeys === 'taken' || boundKeys === 'refused' ? declared : boundKeys;
   const authorize = (head: RawHead, identified: readonly Identified[]): Caller => {
     const best =
       identified.find(({ usesCookie }) => !usesCookie) ??
@@ -48,6 +50,7 @@ export function authenticator(
     if (fault !== undefined) {
       throw new Problem('cross_origin', `Cannot accept a key from a cookie here: ${fault}`);
     }
+    const scope = best.key.customer === undefined ? declared : ofBound;
     if (scope !== undefined && !holds(best.key, scope)) {
       throw missingScope(operationId, scope, best);
     }
@@ -65,8 +68,8 @@ export function authenticator(
 }
 
 /** Operations of a document act for the customer of the key; others must declare that they do. */
-function refuseBoundKey({ operationId, role, takesBoundKeys }: Operation, { customer }: Key): void {
-  if (customer === undefined || takesBoundKeys || role.kind !== 'managed') return;
+function refuseBoundKey({ operationId, role, boundKeys }: Operation, { customer }: Key): void {
+  if (customer === undefined || boundKeys !== 'refused' || role.kind !== 'managed') return;
   const detail = `${operationId} is not for keys of a customer, and the key is bound to ${JSON.stringify(customer)}`;
   throw new Problem('bound_key', detail);
 }

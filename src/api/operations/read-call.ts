@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import type { Operation } from '../../contract/model/contract.ts';
 import { readRequest, type Reading } from '../../contract/request/request.ts';
+import type { AuditActor } from '../../core/domain/audit.ts';
 import type { Key } from '../../core/domain/key.ts';
 import { invalidRequest, Problem } from '../../core/errors/problem.ts';
 import type { MaybePromise } from '../../core/base/maybe-promise.ts';
@@ -39,6 +40,8 @@ export interface IncomingRequest extends LoggedRequest {
   /** Path parameters of the router. */
   params: unknown;
   protocol: 'http' | 'https';
+  /** Of the client; behind a trusted proxy the one that the proxy names. */
+  ip?: string;
   arrival: Arrival | undefined;
   /** Bytes, if there are any. */
   body: unknown;
@@ -67,9 +70,10 @@ export function readCall(context: CallContext, request: IncomingRequest): Call {
       body,
     }),
   );
+  const by = actorOf(caller, request);
   return {
     requestId: request.id,
-    app: caller === undefined ? defaultApp : appOf(caller.key),
+    app: caller === undefined ? { ...defaultApp, by } : appOf(caller.key, by),
     key: caller?.key,
     session: caller?.session,
     crossOriginFault: () => crossOriginFault({ method: operation.method, head }, publicOrigin()),
@@ -94,8 +98,22 @@ const noBytes = new Uint8Array();
 const noCookies: ReadonlyMap<string, string> = new Map();
 const nothingOpaque: Call['opaque'] = new Map();
 
-export function appOf({ appNo, appId, appQuotas, appHasEventTypes, customer }: Key): Call['app'] {
-  return { no: appNo, id: appId, quotas: appQuotas, hasEventTypes: appHasEventTypes, customer };
+/** `by`: undefined for what is not recorded in the audit trail. */
+export function appOf(
+  { appNo: no, appId: id, appQuotas: quotas, appHasEventTypes: hasEventTypes, customer }: Key,
+  by?: AuditActor,
+): Call['app'] {
+  return { no, id, quotas, hasEventTypes, customer, by };
+}
+
+/** Of plain publishes, which are not recorded, the address is not known. */
+function actorOf(caller: Caller, { ip, id: requestId }: IncomingRequest): AuditActor {
+  const address = ip?.replace(/^::ffff:(?=\d+\.)/, '');
+  if (caller === undefined) return { kind: 'anonymous', address, requestId };
+  const { key, session } = caller;
+  const ofSession = session?.portal === undefined ? 'session' : 'portal';
+  const kind = session === undefined ? 'key' : ofSession;
+  return { kind, keyId: key.id, customer: key.customer, address, requestId };
 }
 
 /** Lenient decoding would put other characters into a target than the caller meant. */

@@ -15,6 +15,7 @@ import {
   rotateKey,
   type FreshKey,
 } from '../../engine/access/keys.ts';
+import type { Recorded } from '../../engine/audit.ts';
 import { openStore } from '../../store/open/open.ts';
 import { CannotOpenStore, type Store } from '../../store/port/store.ts';
 import type { Invocation } from '../declare/command.ts';
@@ -40,7 +41,11 @@ export async function key(call: Invocation, terminal: Terminal): Promise<void> {
   try {
     const app = await findApp(store, call.text('app') ?? defaultAppName, place);
     const defaultApp = await findApp(store, defaultAppName, place);
-    const done = await run(subcommand, { world, store, defaultApp }, app);
+    const done = await run(
+      subcommand,
+      { world, store, defaultApp },
+      { ...app, by: { kind: 'cli' } },
+    );
     terminal.out(call.isJson ? json(forPrograms(done)) : forPeople(done, terminal));
   } catch (error) {
     if (error instanceof Problem) throw new CliFailure(error.message, { cause: error });
@@ -105,7 +110,7 @@ function readScopes(text: string | undefined): readonly Scope[] {
   return allScopes.filter((scope) => names.includes(scope));
 }
 
-async function run(subcommand: Subcommand, deps: Deps, app: App): Promise<Done> {
+async function run(subcommand: Subcommand, deps: Deps, app: App & Recorded): Promise<Done> {
   const nowMs = deps.world.nowMs();
   const overlapMs = limits.rotationOverlapMs;
   switch (subcommand.verb) {

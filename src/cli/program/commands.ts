@@ -1,5 +1,6 @@
 // All commands, in the order of the overview.
 import type { Command } from '../declare/command.ts';
+import { audit } from '../commands/audit.ts';
 import { backup, migrate } from '../commands/database.ts';
 import { check } from '../commands/check.ts';
 import { deliveries, events, replay, retry } from '../commands/deliveries.ts';
@@ -32,6 +33,7 @@ export const commands: readonly Command[] = [
   events,
   deliveries,
   key,
+  audit,
   check,
   migrate,
   backup,

@@ -77,18 +77,22 @@ export interface List<Item> {
   columns: readonly Column<Item>[];
   /** Printed if the list is empty: that it is, and what to do. */
   none: string;
+  /** With --json each item is a line, and all are printed unless --limit is given: an export. */
+  isLines?: boolean;
 }
 
 /** Prints page by page, because a list may be longer than memory. */
 export async function showList<Item>(
   call: Invocation,
   terminal: Terminal,
-  { list, columns, none }: List<Item>,
+  { list, columns, none, isLines = false }: List<Item>,
 ): Promise<void> {
   if (call.isOn('all') && call.count('limit') !== undefined) {
     throw calledWrongly('Cannot combine --all and --limit: give only one');
   }
-  const max = call.isOn('all') ? Infinity : (call.count('limit') ?? limits.pageItemsDefault);
+  const isExport = call.isJson && isLines;
+  const most = isExport || call.isOn('all') ? Infinity : limits.pageItemsDefault;
+  const max = call.count('limit') ?? most;
   const view = viewOf(terminal);
   let shown = 0;
   let cursor: string | null | undefined = call.text('cursor');
@@ -97,7 +101,9 @@ export async function showList<Item>(
   do {
     const limit = Math.min(max - shown, limits.pageItemsMax);
     const { items, nextCursor } = await list(limit).page(cursor);
-    if (call.isJson) {
+    if (isExport) {
+      terminal.out(items.map(json).join(''));
+    } else if (call.isJson) {
       const head = isFirst ? '{"items":[' : '';
       const comma = shown > 0 && items.length > 0 ? ',' : '';
       terminal.out(head + comma + items.map((item) => JSON.stringify(item)).join(','));
@@ -114,6 +120,7 @@ export async function showList<Item>(
       );
     }
   } while (cursor !== undefined && shown < max);
+  if (isExport) return;
   if (call.isJson) return terminal.out(`],"nextCursor":${JSON.stringify(cursor ?? null)}}\n`);
   if (shown === 0) terminal.err(`${none}\n`);
   else if (cursor !== undefined)

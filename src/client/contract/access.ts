@@ -1,4 +1,4 @@
-// Generated from openapi.yaml by `npm run docs`: the types of apps, keys and portals.
+// Generated from openapi.yaml by `npm run docs`: the types of apps, keys, portals and the audit trail.
 import type { Customer } from './event.ts';
 
 export interface ListKeysQuery {
@@ -49,6 +49,95 @@ export interface KeyOnce extends Key {
 }
 
 export type KeySecret = string;
+
+export interface ListAuditEntriesQuery {
+  /** Only this action. */
+  action?: AuditAction | undefined;
+  /** Only entries about the object with this id, or about the event type with this name. */
+  object?: string | undefined;
+  /** Only what was done with this key, or by a session that was opened with it. */
+  key?: string | undefined;
+  /** Only entries about this customer. */
+  customer?: Customer | undefined;
+  /** Only entries of this time or later. */
+  from?: string | undefined;
+  /** Only entries before this time. */
+  until?: string | undefined;
+  /** Items per page. */
+  limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string | undefined;
+}
+
+/** What happened. */
+export type AuditAction =
+  | 'app.created'
+  | 'app.edited'
+  | 'key.created'
+  | 'key.rotated'
+  | 'key.revoked'
+  | 'session.started'
+  | 'session.ended'
+  | 'portal_link.created'
+  | 'subscription.created'
+  | 'subscription.confirmed'
+  | 'subscription.edited'
+  | 'subscription.paused'
+  | 'subscription.resumed'
+  | 'subscription.disabled'
+  | 'subscription.ended'
+  | 'secret.shown'
+  | 'secret.rotated'
+  | 'delivery.retried'
+  | 'replay.created'
+  | 'replay.cancelled'
+  | 'event_type.created'
+  | 'event_type.replaced'
+  | 'event_type.deleted';
+
+/** A change, and who made it. It never contains a secret, a URL or the value of a header. */
+export interface AuditEntry {
+  id: string;
+  at: string;
+  actor: {
+    /**
+     * `session`: a user of the console. `portal`: a user of the customer portal. `anonymous`: a
+     * caller without a key, where a contract allows that. `cli`: a command on the database
+     * itself. `service`: Ringback did it by itself.
+     */
+    kind: 'key' | 'session' | 'portal' | 'anonymous' | 'cli' | 'service';
+    /** The key, or the one that the session was opened with. */
+    key?: string;
+    /** IP address of the client. Behind a proxy it is known only if the service trusts the proxy. */
+    address?: string;
+    /** As in the log and in the header `X-Request-Id`. */
+    requestId?: string;
+  };
+  action: AuditAction;
+  /** What it was about. Absent for sessions and portal links. */
+  object?: {
+    kind: 'app' | 'key' | 'subscription' | 'delivery' | 'replay' | 'event_type';
+    /** Its id; the name of an event type. */
+    id: string;
+  };
+  /** The customer that it is about. */
+  customer?: string;
+  details: {
+    /** Names of the fields that were changed. */
+    fields?: readonly string[];
+    /** Scopes of the new key. */
+    scopes?: readonly string[];
+    /**
+     * Why the subscription ended. `gone`: its receiver answered 410. `replaced`: by a PUT for
+     * the same resource.
+     */
+    reason?: string;
+    /** Id of the subscription that the new one replaced. */
+    replaced?: string;
+    /** Id of the new delivery, if the retry made one. */
+    delivery?: string;
+  };
+}
 
 export interface ListAppsQuery {
   /** Items per page. */

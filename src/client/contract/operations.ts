@@ -44,6 +44,8 @@ import type {
   Key,
   CreateKeyBody,
   KeyOnce,
+  ListAuditEntriesQuery,
+  AuditEntry,
   ListAppsQuery,
   App,
   CreateAppBody,
@@ -186,6 +188,8 @@ export const operations = {
   revokeKey: { method: 'DELETE', path: '/keys/{id}', repeat: 'free', answer: 'nothing' },
   /** Rotate a key. */
   rotateKey: { method: 'POST', path: '/keys/{id}/rotate', repeat: 'once', answer: 'json' },
+  /** List the audit trail, newest first. */
+  listAuditEntries: { method: 'GET', path: '/audit', repeat: 'free', answer: 'json' },
   /** List apps, newest first. */
   listApps: { method: 'GET', path: '/apps', repeat: 'free', answer: 'json' },
   /** Create an app and its first key. */
@@ -304,6 +308,7 @@ export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> 
   createKey: ['id', 'name', 'scopes', 'state', 'createdAt', 'key'],
   getKey: ['id', 'name', 'scopes', 'state', 'createdAt'],
   rotateKey: ['id', 'name', 'scopes', 'state', 'createdAt', 'key'],
+  listAuditEntries: ['items', 'nextCursor'],
   listApps: ['items', 'nextCursor'],
   createApp: ['id', 'name', 'createdAt', 'subscriptions', 'quotas', 'key'],
   getApp: ['id', 'name', 'createdAt', 'subscriptions', 'quotas'],
@@ -379,6 +384,7 @@ export interface Calls {
   getKey: { request: { path: { id: string } }; answer: Key };
   revokeKey: { request: { path: { id: string } }; answer: undefined };
   rotateKey: { request: { path: { id: string }; body?: RotateBody }; answer: KeyOnce };
+  listAuditEntries: { request: { query?: ListAuditEntriesQuery }; answer: Page<AuditEntry> };
   listApps: { request: { query?: ListAppsQuery }; answer: Page<App> };
   createApp: { request: { body: CreateAppBody }; answer: CreateAppAnswer };
   getApp: { request: { path: { id: string } }; answer: App };

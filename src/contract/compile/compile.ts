@@ -16,7 +16,12 @@ import {
 } from '../document/ref-node.ts';
 import type { Contract, Operation, Owner, Role, Unsubscribe } from '../model/contract.ts';
 import { declaredOperations, type DeclaredOperation } from '../model/declared-operations.ts';
-import { compileScope, compileSecurity, declaredSchemes } from '../model/security.ts';
+import {
+  compileBoundKeys,
+  compileScope,
+  compileSecurity,
+  declaredSchemes,
+} from '../model/security.ts';
 import type { Validator } from '../schema/schema.ts';
 import { propertiesOf } from '../schema/shape.ts';
 import { compileAnswer } from './answer-shape.ts';
@@ -143,7 +148,7 @@ function compileOperation(draft: DeclaredOperation, compiling: Compiling): Opera
     schemes: compiling.schemes,
     hasStrictQuery: compileStrictQuery(place),
     scope: compileScope(place),
-    takesBoundKeys: child(place, 'x-ringback-bound-keys')?.value === true,
+    boundKeys: compileBoundKeys(place),
     errors: role.kind === 'managed' ? new Map() : compileErrors(draft),
     role,
   };

@@ -62,8 +62,8 @@ export interface Operation {
   /** `x-ringback-strict-query`: undeclared query parameters are refused. */
   hasStrictQuery: boolean;
   scope: Scope | undefined;
-  /** Whether a key that is bound to a customer may call it. */
-  takesBoundKeys: boolean;
+  /** Whether a key that is bound to a customer may call it, and the scope that it needs, if another one. */
+  boundKeys: 'taken' | 'refused' | Scope;
   /** Declared error responses, by `404`, `4XX` or `default`; none of managed operations. */
   errors: ReadonlyMap<string, ErrorShape>;
   role: Role;

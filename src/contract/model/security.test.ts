@@ -5,7 +5,7 @@ import type { Alternative } from './contract.ts';
 import { parseExpression } from '../expression/expression.ts';
 import { at, openSource } from '../document/ref-node.ts';
 import type { RefNode } from '../document/ref-node.ts';
-import { compileScope, compileSecurity, credentialTest } from './security.ts';
+import { compileBoundKeys, compileScope, compileSecurity, credentialTest } from './security.ts';
 
 const components = `
 components:
@@ -185,6 +185,29 @@ describe('compileScope', () => {
       message: /it is "write", expected one of subscribe, publish, read, admin, operator/,
     });
     assert.throws(() => scope('x-ringback-scope: [read]'), /it is \["read"\]/);
+  });
+});
+
+describe('compileBoundKeys', () => {
+  function boundKeys(value: string): unknown {
+    const place = at(openSource({ path: 'a', root: load(`op: { ${value} }`) }), 'op');
+    assert.ok(place);
+    return compileBoundKeys(place);
+  }
+
+  it('reads whether keys of a customer are taken, and the scope that they need', () => {
+    assert.equal(boundKeys('x-ringback-bound-keys: true'), 'taken');
+    assert.equal(boundKeys('x-ringback-bound-keys: read'), 'read');
+    assert.equal(boundKeys('x-ringback-bound-keys: false'), 'refused');
+    assert.equal(boundKeys(''), 'refused');
+  });
+
+  it('refuses what is neither', () => {
+    assert.throws(() => boundKeys('x-ringback-bound-keys: yes please'), {
+      name: 'ContractError',
+      pointer: '#/op/x-ringback-bound-keys',
+      message: /expected true, false, or one of subscribe, .*found/,
+    });
   });
 });
 

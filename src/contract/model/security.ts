@@ -3,7 +3,7 @@
 import { scopes } from '../../core/domain/key.ts';
 import type { Scope } from '../../core/domain/key.ts';
 import { bounds } from '../document/bounds.ts';
-import type { Alternative, Carrier, Scheme } from './contract.ts';
+import type { Alternative, Carrier, Operation, Scheme } from './contract.ts';
 import { isList, isObject } from '../document/document.ts';
 import type { Expression } from '../expression/expression.ts';
 import {
@@ -52,6 +52,18 @@ export function compileScope(operation: RefNode): Scope | undefined {
   if (scope !== undefined) return scope;
   const found = JSON.stringify(place.value);
   throw errorAt(place, 'read the scope', `it is ${found}, expected one of ${scopes.join(', ')}`);
+}
+
+/** `x-ringback-bound-keys`: true, or the scope that such keys need instead. */
+export function compileBoundKeys(operation: RefNode): Operation['boundKeys'] {
+  const place = child(operation, 'x-ringback-bound-keys');
+  if (place === undefined || typeof place.value === 'boolean') {
+    return place?.value === true ? 'taken' : 'refused';
+  }
+  const scope = scopes.find((known) => known === place.value);
+  if (scope !== undefined) return scope;
+  const expected = `expected true, false, or one of ${scopes.join(', ')}`;
+  throw errorAt(place, 'read x-ringback-bound-keys', `${expected}, found ${describe(place.value)}`);
 }
 
 export function isAppIdScheme(scheme: Readonly<Record<string, unknown>>): boolean {

@@ -2,6 +2,7 @@
 // subscriptions and events; a key may be bound to one, and then acts for this customer alone.
 import { Problem } from '../errors/problem.ts';
 import type { Quotas } from '../load/quotas.ts';
+import type { AuditActor } from './audit.ts';
 
 export interface App {
   /** The store's own number; it never leaves the process. */
@@ -19,6 +20,8 @@ export interface App {
 export interface Actor extends Pick<App, 'no' | 'id'> {
   /** Undefined: it sees and does what is of any customer, or of none. */
   customer?: string | undefined;
+  /** Whom the audit trail names; undefined: what it does is not recorded. */
+  by?: AuditActor | undefined;
 }
 
 /** Whether the actor may see it. To all others it does not exist. */

@@ -1,7 +1,8 @@
 // Apps, which are the tenants: creating one with its first key, listing, and the default app of the
 // first start.
 import { defaultAppName, type App } from '../../core/domain/app.ts';
-import { withoutPrefix } from '../../core/base/id.ts';
+import { byService } from '../../core/domain/audit.ts';
+import { withoutPrefix, withPrefix } from '../../core/base/id.ts';
 import {
   admits,
   hashKey,
@@ -11,6 +12,7 @@ import {
 } from '../../core/domain/key.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { NewKey, Page, PageInput, QuotaEdits } from '../../store/port/store.ts';
+import { audited, type Recorded } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { drawKey, drawsMax, type FreshKey } from './keys.ts';
 
@@ -18,18 +20,25 @@ type Deps = Pick<Context, 'world' | 'store' | 'newId'>;
 
 type FreshApp = { app: App } & FreshKey;
 
-export async function createApp(context: Deps, name: string): Promise<FreshApp> {
-  const made = await tryCreateApp(context, name);
+/** `by`: an operator, in the trail of whose app it is recorded. */
+export async function createApp(context: Deps, name: string, by?: Recorded): Promise<FreshApp> {
+  const made = await tryCreateApp(context, name, by);
   if (made !== undefined) return made;
   const message = `Cannot create app ${JSON.stringify(name)}: the name is taken`;
   throw new Problem('conflict', message, { faults: [{ field: 'body#/name', message }] });
 }
 
 /** Undefined when the name is taken. */
-async function tryCreateApp(context: Deps, name: string): Promise<FreshApp | undefined> {
+async function tryCreateApp(
+  context: Deps,
+  name: string,
+  by?: Recorded,
+): Promise<FreshApp | undefined> {
   for (let draws = 0; draws < drawsMax; draws += 1) {
     const { fresh, secret } = drawKey(context, firstKey(name));
-    const result = await context.store.edit('createApp', { id: context.newId(), name, key: fresh });
+    const id = context.newId();
+    const audit = by && audited(by, 'app.created', { object: withPrefix('app', id) });
+    const result = await context.store.edit('createApp', { id, name, key: fresh, audit });
     if (result.kind === 'created') return { app: result.app, key: result.key, secret };
     if (result.kind === 'name_taken') return undefined;
   }
@@ -48,13 +57,19 @@ export interface AppEdit {
   quotas: QuotaEdits;
 }
 
-export async function editApp(context: Context, id: string, edit: AppEdit): Promise<App> {
+export async function editApp(
+  context: Context,
+  id: string,
+  edit: AppEdit,
+  by?: Recorded,
+): Promise<App> {
   const app = await getApp(context, id);
   if (edit.name !== undefined && edit.name !== app.name && app.name === defaultAppName) {
     const why = 'the service looks it up by this name when it starts';
     throw new Problem('conflict', `Cannot rename the app "${defaultAppName}": ${why}`);
   }
-  const result = await context.store.edit('editApp', { appNo: app.no, ...edit });
+  const audit = by && audited(by, 'app.edited', { object: id });
+  const result = await context.store.edit('editApp', { appNo: app.no, ...edit, audit });
   switch (result.kind) {
     case 'edited':
       return result.app;
@@ -100,7 +115,9 @@ export async function ensureDefaultApp(
   if (app === undefined) throw new Problem('internal', `Cannot create the app "${defaultAppName}"`);
   if (chosenKey === undefined) return { app, secret: undefined, isChosenKeyDead: false };
   const key = newChosenKey(chosenKey);
-  await context.store.edit('createKey', { appNo: app.no, key });
+  const by = { no: app.no, by: byService };
+  const audit = audited(by, 'key.created', { object: `rbk_${key.id}` });
+  await context.store.edit('createKey', { appNo: app.no, key, audit });
   const known = await context.store.read('key', { id: key.id });
   const isAlive = known !== undefined && admits(known, key.hash, context.world.nowMs());
   return { app, secret: undefined, isChosenKeyDead: !isAlive };

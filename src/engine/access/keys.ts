@@ -3,6 +3,7 @@ import { defaultAppName, type App } from '../../core/domain/app.ts';
 import { customerScopes, hashKey, makeKey, type Key, type Scope } from '../../core/domain/key.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { NewKey, Page, PageInput } from '../../store/port/store.ts';
+import { audited, type Recorded } from '../audit.ts';
 import type { Context } from '../context.ts';
 
 /** A key that was just created, with its secret, which is not stored. */
@@ -24,7 +25,7 @@ type Deps = Pick<Context, 'world' | 'store' | 'defaultApp'>;
 /** Key ids have 47 bits: a collision is rare, and another id is drawn. */
 export const drawsMax = 3;
 
-export async function createKey(context: Deps, app: Owner, input: KeyInput): Promise<FreshKey> {
+export async function createKey(context: Deps, app: Recorded, input: KeyInput): Promise<FreshKey> {
   if (input.scopes.includes('operator') && app.no !== context.defaultApp.no) {
     const message = `expected none: only keys of the app "${defaultAppName}" can hold "operator"`;
     throw new Problem('missing_scope', `Cannot give a key the scope "operator": ${message}`);
@@ -37,7 +38,8 @@ export async function createKey(context: Deps, app: Owner, input: KeyInput): Pro
   }
   for (let draws = 0; draws < drawsMax; draws += 1) {
     const { fresh, secret } = drawKey(context, input);
-    const result = await context.store.edit('createKey', { appNo: app.no, key: fresh });
+    const audit = audited(app, 'key.created', { object: `rbk_${fresh.id}` });
+    const result = await context.store.edit('createKey', { appNo: app.no, key: fresh, audit });
     if (result.kind === 'created') return { key: result.key, secret };
   }
   throw new Problem('internal', 'Cannot generate an unused key id');
@@ -67,7 +69,7 @@ export async function getKey({ store }: Deps, app: Owner, id: string): Promise<K
 
 export async function rotateKey(
   context: Deps,
-  app: Owner,
+  app: Recorded,
   { id, overlapMs }: { id: string; overlapMs: number },
 ): Promise<FreshKey> {
   const bare = bareId(id);
@@ -79,6 +81,7 @@ export async function rotateKey(
     id: bare,
     hash: hashKey(secret),
     oldUntilMs,
+    audit: audited(app, 'key.rotated', { object: id }),
   });
   if (result.kind === 'not_found') throw notFound(id);
   if (result.kind === 'revoked') {
@@ -90,10 +93,11 @@ export async function rotateKey(
   return { key: result.key, secret };
 }
 
-export async function revokeKey({ store }: Deps, app: Owner, id: string): Promise<Key> {
+export async function revokeKey({ store }: Deps, app: Recorded, id: string): Promise<Key> {
   const bare = bareId(id);
   if (bare === undefined) throw notFound(id);
-  const result = await store.edit('revokeKey', { appNo: app.no, id: bare });
+  const audit = audited(app, 'key.revoked', { object: id });
+  const result = await store.edit('revokeKey', { appNo: app.no, id: bare, audit });
   if (result.kind === 'not_found') throw notFound(id);
   return result.key;
 }

@@ -1,5 +1,6 @@
 // Links to the portal of a customer. A link carries a ticket, which opens a session once. The session acts as a key that
 // is bound to the customer, and ends with the key that made the link.
+import type { AuditActor } from '../../core/domain/audit.ts';
 import { admits, holds, scopesBeyond, type Key } from '../../core/domain/key.ts';
 import {
   hashToken,
@@ -10,6 +11,7 @@ import {
 } from '../../core/domain/session.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
+import { audited, type Recorded } from '../audit.ts';
 import type { Context } from '../context.ts';
 import type { OpenSession } from './sessions.ts';
 
@@ -26,7 +28,7 @@ export interface PortalLink {
 
 export async function createPortalLink(
   { world, store }: Deps,
-  key: Key,
+  { key, app }: { key: Key; app: Recorded },
   { lastsMs, ...input }: PortalLinkInput,
 ): Promise<PortalLink> {
   refuseBeyond(key, input);
@@ -35,7 +37,9 @@ export async function createPortalLink(
   const { token, hash } = makeToken(world);
   const expiresMs = Math.min(nowMs + limits.ticketMs, grant.untilMs);
   const ticket = { hash, kind: 'ticket', keyId: key.id, keyHash: key.hash, expiresMs } as const;
-  await store.edit('createSession', { ...ticket, portal: grant });
+  const { customer } = grant;
+  const audit = audited(app, 'portal_link.created', { customer });
+  await store.edit('createSession', { ...ticket, portal: grant, audit });
   return { ticket: token, grant };
 }
 
@@ -51,10 +55,11 @@ function refuseBeyond(key: Key, { can }: Pick<PortalGrant, 'can'>): void {
   );
 }
 
-/** The ticket is used up, also if the key has ended since. */
+/** `by`: where the request comes from. The ticket is used up, also if the key has ended since. */
 export async function openPortal(
   { world, store }: Deps,
   ticket: string,
+  by?: AuditActor,
 ): Promise<{ session: OpenSession; grant: PortalGrant; appId: string }> {
   const hash = hashToken(ticket);
   const taken = hash && (await store.edit('takeTicket', { hash, opens: 'portal' }));
@@ -74,7 +79,10 @@ export async function openPortal(
     expiresMs: portal.untilMs,
     portal,
   };
-  await store.edit('createSession', { ...session, kind: 'session' });
+  const { customer } = portal;
+  const user = by && { ...by, kind: 'portal' as const, keyId, customer };
+  const audit = audited({ no: key.appNo, by: user }, 'session.started');
+  await store.edit('createSession', { ...session, kind: 'session', audit });
   return { session: { ...session, token: made.token }, grant: portal, appId: key.appId };
 }
 

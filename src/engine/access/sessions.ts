@@ -6,6 +6,9 @@ import { admits, hashKey, type Key } from '../../core/domain/key.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { hashToken, makeToken, type Session } from '../../core/domain/session.ts';
+import type { AuditActor } from '../../core/domain/audit.ts';
+import type { EditInput } from '../../store/port/store.ts';
+import { audited, type Recorded } from '../audit.ts';
 import type { Context } from '../context.ts';
 import type { Identifier } from './identify.ts';
 
@@ -18,6 +21,13 @@ export type Credential = { key: string } | { ticket: string };
 
 type Deps = Pick<Context, 'world' | 'store'>;
 
+export interface SigningIn {
+  /** Of the session of the browser so far. */
+  earlierToken?: string | undefined;
+  /** Where the request comes from. */
+  by?: AuditActor | undefined;
+}
+
 /**
  * Ends the session of `earlierToken`: the browser is about to forget that token, and then no one
  * could end it.
@@ -26,7 +36,7 @@ export async function signIn(
   context: Deps,
   identifier: Identifier,
   credential: Credential,
-  earlierToken?: string,
+  { earlierToken, by }: SigningIn = {},
 ): Promise<{ key: Key; session: OpenSession }> {
   const found =
     'key' in credential
@@ -37,12 +47,14 @@ export async function signIn(
   const { key, keyHash } = found;
   if (key.customer !== undefined) throw new Problem('bound_key', notForCustomers);
   const earlier = earlierToken === undefined ? undefined : hashToken(earlierToken);
-  if (earlier !== undefined) await signOut(context, identifier, { hash: earlier });
+  if (earlier !== undefined) await endSession(context, identifier, { hash: earlier });
   const { token, hash } = makeToken(context.world);
   const createdMs = context.store.nowMs();
   const expiresMs = createdMs + limits.sessionMs;
   const session = { hash, keyId: key.id, keyHash, createdMs, expiresMs, portal: undefined };
-  await context.store.edit('createSession', { ...session, kind: 'session' });
+  const user = by && { ...by, kind: 'session' as const, keyId: key.id };
+  const audit = audited({ no: key.appNo, by: user }, 'session.started');
+  await context.store.edit('createSession', { ...session, kind: 'session', audit });
   return { key, session: { ...session, token } };
 }
 
@@ -54,12 +66,21 @@ const refusal =
   'old and has not been used';
 
 export async function signOut(
+  context: Deps,
+  identifier: Identifier,
+  { hash }: Pick<Session, 'hash'>,
+  app?: Recorded,
+): Promise<void> {
+  await endSession(context, identifier, { hash, audit: app && audited(app, 'session.ended') });
+}
+
+async function endSession(
   { store }: Deps,
   identifier: Identifier,
-  session: Pick<Session, 'hash'>,
+  { hash, audit }: EditInput<'endSession'>,
 ): Promise<void> {
-  await store.edit('endSession', { hash: session.hash });
-  identifier.forgetSession(session);
+  await store.edit('endSession', { hash, audit });
+  identifier.forgetSession({ hash });
 }
 
 /**

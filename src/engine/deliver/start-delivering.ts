@@ -1,10 +1,12 @@
 // Starts delivery: the dispatcher, and the path by which a change of a subscription reaches
 // deliveries in flight.
 import type { Contract } from '../../contract/model/contract.ts';
+import { byService } from '../../core/domain/audit.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Sender } from '../../egress/http/send.ts';
 import type { Settlement } from '../../store/port/delivery-verbs.ts';
 import type { Liveness } from '../cluster/liveness.ts';
+import { audited } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { createPrepare } from '../targets/prepared-target.ts';
 import { createTargetCache, type TargetCache } from '../targets/target-cache.ts';
@@ -131,7 +133,8 @@ interface Disabling extends Pick<DeliveringOptions, 'invalidation' | 'onDisabled
 /** If it fails, the next failure of the receiver triggers it again. */
 async function disable({ store, changes }: Context, disabling: Disabling): Promise<void> {
   const { appNo, lane, invalidation, onDisabled, onNoticed } = disabling;
-  const result = await store.edit('disableFailing', { appNo, lane });
+  const audit = audited({ no: appNo, by: byService }, 'subscription.disabled');
+  const result = await store.edit('disableFailing', { appNo, lane, audit });
   if (result.kind === 'kept') return;
   invalidation.changed(result.subscription, 'disabled');
   changes.subscription(appNo, result.subscription);

@@ -18,6 +18,7 @@ import { anything } from '../../contract/sample/sample.ts';
 import { checkWithin, type Validator } from '../../contract/schema/schema.ts';
 import type { WorkBudget } from '../../contract/schema/step-budget.ts';
 import type { EditInput } from '../../store/port/store.ts';
+import { audited, type Recorded } from '../audit.ts';
 import type { Context } from '../context.ts';
 
 export interface Declarer extends Pick<App, 'no'> {
@@ -171,11 +172,13 @@ export interface NewEventType {
 export async function putEventType(
   { store }: Pick<Context, 'store'>,
   types: EventTypes,
-  { appNo, ...given }: NewEventType & { appNo: number },
+  { app, ...given }: NewEventType & { app: Recorded },
 ): Promise<{ type: EventType; isNew: boolean }> {
   const type = readNewType(given);
   if (types.isOfWebhook(given.name)) throw definedByWebhook(given.name);
-  const result = await store.edit('putEventType', { appNo, type });
+  const { no: appNo } = app;
+  const audit = audited(app, 'event_type.replaced', { object: given.name });
+  const result = await store.edit('putEventType', { appNo, type, audit });
   if (result.kind === 'full') throw tooMany(given.name, result);
   types.changed(appNo);
   return { type: result.type, isNew: result.kind === 'created' };
@@ -266,9 +269,11 @@ export async function getEventType(
 export async function deleteEventType(
   { store }: Pick<Context, 'store'>,
   types: EventTypes,
-  { appNo, name }: { appNo: number; name: string },
+  { app, name }: { app: Recorded; name: string },
 ): Promise<void> {
-  const result = await store.edit('deleteEventType', { appNo, name });
+  const { no: appNo } = app;
+  const audit = audited(app, 'event_type.deleted', { object: name });
+  const result = await store.edit('deleteEventType', { appNo, name, audit });
   if (result.kind === 'not_found') throw notFound(name);
   types.changed(appNo);
 }

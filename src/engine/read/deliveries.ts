@@ -1,11 +1,12 @@
 // Listing and reading deliveries, and sending them again.
 import { customerOf, isVisible, type Actor } from '../../core/domain/app.ts';
 import type { Attempt } from '../../core/domain/attempt.ts';
-import { parseDeliveryId, type DeliveryName } from '../../core/domain/delivery.ts';
+import { deliveryId, parseDeliveryId, type DeliveryName } from '../../core/domain/delivery.ts';
 import { withoutPrefix, type IdPrefix } from '../../core/base/id.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { Delivery, DeliveryFilter } from '../../store/port/delivery-verbs.ts';
 import type { Page, PageInput } from '../../store/port/store.ts';
+import { audited } from '../audit.ts';
 import type { Context } from '../context.ts';
 
 export interface DeliveryQuery extends Omit<DeliveryFilter, 'event' | 'subscription'> {
@@ -47,7 +48,8 @@ export async function retryDelivery(
   const name = parseDeliveryId(id);
   if (name === undefined) throw notFound(id);
   if (app.customer !== undefined) await getDelivery(context, app, id);
-  const result = await store.edit('retryDelivery', { appNo: app.no, ...name });
+  const audit = audited(app, 'delivery.retried', { object: deliveryId(name) });
+  const result = await store.edit('retryDelivery', { appNo: app.no, ...name, audit });
   switch (result.kind) {
     case 'due': {
       const due = { event: name.event, n: result.n };

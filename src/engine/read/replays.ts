@@ -1,11 +1,12 @@
 // Starting, reading, listing and cancelling replays. The replayer does their work step by step.
 import { customerOf, isVisible, type Actor } from '../../core/domain/app.ts';
-import { withoutPrefix } from '../../core/base/id.ts';
+import { withoutPrefix, withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { Replay, ReplayCursor, ReplayFilter } from '../../core/domain/replay.ts';
 import type { ReplayScope } from '../../store/port/replay-verbs.ts';
 import type { Page, PageInput } from '../../store/port/store.ts';
+import { audited } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from '../publish/idempotency.ts';
 
@@ -27,6 +28,7 @@ export async function createReplay(
   const result = await context.store.edit('createReplay', {
     replay,
     runningMax,
+    audit: audited(app, 'replay.created', { object: withPrefix('rpl', replay.id) }),
     idempotency: idempotency && idempotencyOf(idempotency, app),
   });
   switch (result.kind) {
@@ -98,7 +100,8 @@ export async function getReplay({ store }: Context, app: Actor, id: string): Pro
 export async function cancelReplay(context: Context, app: Actor, id: string): Promise<Replay> {
   const { store, changes } = context;
   const { id: bare } = await getReplay(context, app, id);
-  const result = await store.edit('cancelReplay', { appNo: app.no, id: bare });
+  const audit = audited(app, 'replay.cancelled', { object: id });
+  const result = await store.edit('cancelReplay', { appNo: app.no, id: bare, audit });
   switch (result.kind) {
     case 'cancelled':
       changes.replay(app.no, bare);

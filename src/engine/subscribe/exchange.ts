@@ -26,6 +26,7 @@ import {
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { NewSubscription } from '../../store/port/store.ts';
+import { audited } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { confirmSubscription } from '../publish/confirm.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from '../publish/idempotency.ts';
@@ -164,7 +165,8 @@ export async function clearResource(
 ): Promise<void> {
   const { app, resource } = call;
   if (resource === undefined || refusalBy(roleOf(call), status) !== undefined) return;
-  const input = { appNo: app.no, resource, idempotency: undefined };
+  const audit = audited(app, 'subscription.ended', { details: { reason: 'replaced' } });
+  const input = { appNo: app.no, resource, idempotency: undefined, audit };
   const result = await context.store.edit('clearResource', input);
   if (result.kind !== 'cleared' || result.ended === undefined) return;
   context.changed(result.ended, 'ended');
@@ -243,6 +245,7 @@ export async function registerExchange(
     subscription: { ...made, resource: call.resource, exchange },
     idempotency: idempotency && idempotencyOf(idempotency, call.app),
     subscriptionsMax: context.quotas.fallback.subscriptions,
+    audit: audited(call.app, 'subscription.created', { object: withPrefix('sub', id) }),
   });
   switch (result.kind) {
     case 'created':

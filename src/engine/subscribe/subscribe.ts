@@ -17,6 +17,7 @@ import { Problem } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { verifierOf, type SigningSecret } from '../../core/secrets/signing-secret.ts';
 import type { Idempotency } from '../../store/port/store.ts';
+import { audited } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { idempotencyMismatch, idempotencyOf } from '../publish/idempotency.ts';
 import { newSecret, openSecrets, sealSecrets } from '../targets/secrets.ts';
@@ -90,6 +91,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
     },
     idempotency: call.idempotency && keyed(call, call.idempotency),
     subscriptionsMax: context.quotas.fallback.subscriptions,
+    audit: audited(app, 'subscription.created', { object: withPrefix('sub', id) }),
   });
   switch (result.kind) {
     case 'created':
@@ -120,7 +122,8 @@ async function replaceByNothing(context: Context, call: SubscribeCall): Promise<
   const { app, resource, idempotency } = call;
   if (resource === undefined && idempotency === undefined) return false;
   const key = idempotency && keyed(call, idempotency);
-  const input = { appNo: app.no, resource, idempotency: key };
+  const audit = audited(app, 'subscription.ended', { details: { reason: 'replaced' } });
+  const input = { appNo: app.no, resource, idempotency: key, audit };
   const result = await context.store.edit('clearResource', input);
   switch (result.kind) {
     case 'mismatch':

@@ -1,24 +1,29 @@
 // Operations on an existing subscription: end, pause, change, replace its secret. A subscription of
 // another app is reported as not found, exactly like an unknown one.
 import { customerOf, isVisible, type Actor } from '../../core/domain/app.ts';
+import type { Header } from '../../core/domain/attempt.ts';
 import type { Controls } from '../../core/domain/controls.ts';
 import type { Health } from '../../core/domain/health.ts';
-import { readId } from '../../core/base/id.ts';
+import { readId, withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import type { Choice } from '../../core/domain/read-controls.ts';
 import { validSecrets, type SigningSecret } from '../../core/secrets/signing-secret.ts';
-import type { Subscription } from '../../core/domain/subscription.ts';
+import type { Subscription, SubscriptionState } from '../../core/domain/subscription.ts';
 import type { Customer, EditInput, Page, PageInput, ReadInput } from '../../store/port/store.ts';
+import type { Audit } from '../../core/domain/audit.ts';
+import { audited } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { confirmSubscription } from '../publish/confirm.ts';
 import { choose, expired, announceExpiry } from './controls.ts';
-import { openSecrets, renewSecrets } from '../targets/secrets.ts';
+import { openHeaders, openSecrets, renewSecrets } from '../targets/secrets.ts';
+import { changedFields } from './changed-fields.ts';
 import { acceptUrl } from './targets.ts';
 
 export async function unsubscribe(context: Context, app: Actor, id: string): Promise<Subscription> {
   const bare = await visibleId(context, app, id);
-  const result = await context.store.edit('unsubscribe', { appNo: app.no, id: bare });
+  const audit = audited(app, 'subscription.ended', { object: withPrefix('sub', bare) });
+  const result = await context.store.edit('unsubscribe', { appNo: app.no, id: bare, audit });
   if (result.kind === 'not_found') throw notFound(id);
   context.changed(bare, 'ended');
   context.changes.subscription(app.no, bare);
@@ -28,7 +33,8 @@ export async function unsubscribe(context: Context, app: Actor, id: string): Pro
 /** Confirms an unconfirmed subscription; one that is active or paused stays as it is. */
 export async function confirm(context: Context, app: Actor, id: string): Promise<Subscription> {
   const bare = await visibleId(context, app, id);
-  const result = await confirmSubscription(context, { appNo: app.no, id: bare });
+  const audit = audited(app, 'subscription.confirmed', { object: withPrefix('sub', bare) });
+  const result = await confirmSubscription(context, { appNo: app.no, id: bare, audit });
   if (result.kind === 'not_found') throw notFound(id);
   if (result.kind === 'ended') {
     throw new Problem('conflict', `Cannot confirm ${id}: it has ended. Subscribe again instead`);
@@ -114,8 +120,45 @@ export async function changeSubscription(
     const secrets = chosen && secretsFor(context, { app, subscription, controls: chosen.controls });
     if (choice.customer !== undefined) customerOf(app, choice.customer, 'body#/customer');
     const { customer } = choice;
-    return { result: undefined, edits: { state, urls, events, secrets, customer, chosen } };
+    const fields = changedFields(subscription, {
+      callbacks: callbacks.map(({ position, events: matched }) => ({
+        position,
+        url: urls.find((one) => one.position === position)?.url,
+        events: matched,
+      })),
+      controls: chosen?.controls,
+      customer,
+      headers: { before: ownHeaders(context, app, subscription), now: choice.headers },
+    });
+    const audit = editAudit(app, subscription, { state, fields });
+    return { result: undefined, edits: { state, urls, events, secrets, customer, chosen, audit } };
   }).then(({ subscription }) => subscription);
+}
+
+/** Undefined if nothing changes. */
+function editAudit(
+  app: Actor,
+  { id, state: before }: Subscription,
+  { state = before, fields }: { state: SubscriptionState | undefined; fields: readonly string[] },
+): Audit | undefined {
+  const isMoved = state !== before;
+  if (!isMoved && fields.length === 0) return undefined;
+  const action = !isMoved
+    ? 'subscription.edited'
+    : state === 'paused'
+      ? 'subscription.paused'
+      : 'subscription.resumed';
+  const details = fields.length === 0 ? {} : { fields };
+  return audited(app, action, { object: withPrefix('sub', id), details });
+}
+
+/** Without those that the document declares. */
+function ownHeaders(
+  { ring }: Context,
+  { id: appId }: Actor,
+  { id: subscriptionId, headers }: Subscription,
+): readonly Header[] {
+  return openHeaders(ring, { appId, subscriptionId }, headers).own;
 }
 
 /** Another signing method means rotating to a secret of that kind. Undefined: no change. */
@@ -140,6 +183,9 @@ export async function getSecrets(
   const subscription = await getSubscription(context, app, id);
   const owner = { appId: app.id, subscriptionId: subscription.id };
   const secrets = openSecrets(context.ring, owner, subscription.secrets);
+  const { id: bare, customer } = subscription;
+  const audit = audited(app, 'secret.shown', { object: withPrefix('sub', bare), customer });
+  if (audit !== undefined) await context.store.edit('recordAudit', { audit });
   return validSecrets(secrets, context.world.nowMs());
 }
 
@@ -152,7 +198,8 @@ export async function rotateSecret(
     const owner = { appId: app.id, subscriptionId };
     const renewal = { owner, sealed: secrets, signing: undefined, overlapMs };
     const renewed = renewSecrets(context, renewal);
-    const edits = { state: undefined, urls: [], secrets: renewed.sealed };
+    const audit = audited(app, 'secret.rotated', { object: withPrefix('sub', subscriptionId) });
+    const edits = { state: undefined, urls: [], secrets: renewed.sealed, audit };
     return { result: renewed.secrets, edits };
   });
   return result;

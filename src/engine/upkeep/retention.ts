@@ -9,6 +9,8 @@ import type { Context } from '../context.ts';
 type Deps = Pick<Context, 'store' | 'world'> & {
   /** How long events and their history are kept. */
   retentionMs: number;
+  /** How long entries of the audit trail are kept. */
+  auditRetentionMs: number;
   /** The final callbacks of all contracts. */
   finals: readonly FinalCallback[];
   /** A subscription has ended, because its final delivery has expired. */
@@ -121,17 +123,19 @@ export class Retention {
   }
 
   async #retain(limit: number): Promise<boolean> {
-    const { store, retentionMs, finals, onFinal } = this.#deps;
+    const { store, retentionMs, auditRetentionMs, finals, onFinal } = this.#deps;
     // Never by this machine's clock: a wrong one would delete what others keep.
     const beforeMs = store.nowMs() - retentionMs;
-    const [history, replays] = await Promise.all([
+    const auditBeforeMs = store.nowMs() - auditRetentionMs;
+    const [history, replays, audit] = await Promise.all([
       store.edit('retain', { beforeMs, limit, finals }),
       store.edit('forgetReplays', { endedBeforeMs: beforeMs, limit }),
+      store.edit('forgetAudit', { beforeMs: auditBeforeMs, limit }),
     ]);
     for (const one of history.ended ?? []) onFinal(one);
     this.#retained.expired += history.expired;
-    this.#retained.deleted += history.deleted + replays.deleted;
-    return history.isMore || replays.deleted === limit;
+    this.#retained.deleted += history.deleted + replays.deleted + audit.deleted;
+    return history.isMore || replays.deleted === limit || audit.deleted === limit;
   }
 
   /**

@@ -15,6 +15,7 @@ export interface UpkeepDeps {
   newId: () => string;
   changes: Changes;
   retentionMs: number;
+  auditRetentionMs: number;
   /** The final callbacks of all contracts. */
   finals: readonly FinalCallback[];
   /** A subscription has ended, because its final delivery has expired. */
@@ -38,7 +39,7 @@ export interface Upkeep extends AsyncDisposable {
 }
 
 export function startUpkeep(deps: UpkeepDeps): Upkeep {
-  const { world, store, newId, changes, retentionMs, finals, onFinal, onError } = deps;
+  const { world, store, newId, changes, finals, onFinal, onError } = deps;
   const systemEvents = new SystemEvents({
     world,
     store,
@@ -49,7 +50,8 @@ export function startUpkeep(deps: UpkeepDeps): Upkeep {
   const retention = new Retention({
     world,
     store,
-    retentionMs,
+    retentionMs: deps.retentionMs,
+    auditRetentionMs: deps.auditRetentionMs,
     finals,
     onFinal,
     onRetained: deps.onRetained,

@@ -7,6 +7,7 @@ import type { Event, SkippedCallback } from '../../core/domain/event.ts';
 import type { Health } from '../../core/domain/health.ts';
 import type { AppSlots } from '../../core/load/share-formula.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
+import type { Audited } from '../../core/domain/audit.ts';
 
 // How a repeated request is recognised.
 
@@ -132,9 +133,10 @@ export interface DeliveryEdits {
    * Sends a delivery again: a dead one becomes due, a delivered or cancelled one gets a successor.
    */
   retryDelivery: {
-    input: { appNo: number } & DeliveryName;
+    input: { appNo: number } & DeliveryName & Audited;
     output:
-      | { kind: 'due'; n: number }
+      /** `customer`: of its subscription. */
+      | { kind: 'due'; n: number; customer: string | undefined }
       | { kind: 'pending' }
       | { kind: 'ended' }
       | { kind: 'not_found' };
@@ -401,9 +403,9 @@ export interface NoticeEdits {
    * of its receivers had a success since. Its deliveries stay pending.
    */
   disableFailing: {
-    input: { appNo: number; lane: number };
+    input: { appNo: number; lane: number } & Audited;
     output:
-      | { kind: 'disabled'; subscription: string }
+      | { kind: 'disabled'; subscription: string; customer: string | undefined }
       /** It works again, or another node was first. */
       | { kind: 'kept' };
   };

@@ -2,6 +2,7 @@
 // deliveries; the step that sends them is fenced by the cursor that the read started from.
 import type { DeliveryName } from '../../core/domain/delivery.ts';
 import type { Replay, ReplayCursor, ReplayFilter } from '../../core/domain/replay.ts';
+import type { Audited } from '../../core/domain/audit.ts';
 import type { Idempotency } from './delivery-verbs.ts';
 import type { Page, PageInput } from './delivery-verbs.ts';
 
@@ -14,7 +15,11 @@ export interface NewReplay {
 
 export interface ReplayEdits {
   createReplay: {
-    input: { replay: NewReplay; runningMax: number; idempotency: Idempotency | undefined };
+    input: {
+      replay: NewReplay;
+      runningMax: number;
+      idempotency: Idempotency | undefined;
+    } & Audited;
     output:
       | { kind: 'created'; replay: Replay }
       /** The same request succeeded before, with this replay. */
@@ -25,8 +30,11 @@ export interface ReplayEdits {
   };
   /** Cancelling again changes nothing. */
   cancelReplay: {
-    input: { appNo: number; id: string };
-    output: { kind: 'cancelled'; replay: Replay } | { kind: 'done' } | { kind: 'not_found' };
+    input: { appNo: number; id: string } & Audited;
+    output:
+      | { kind: 'cancelled'; replay: Replay; isRepeated: boolean }
+      | { kind: 'done' }
+      | { kind: 'not_found' };
   };
   /**
    * One step: sends these deliveries again, as `retryDelivery` does, and moves the cursor, all or

@@ -16,6 +16,8 @@ import type {
 } from '../../core/domain/subscription.ts';
 import type { HandOut } from '../../core/load/batch-pacer.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
+import type { Audited } from '../../core/domain/audit.ts';
+import type { AuditEdits, AuditReads } from './audit-verbs.ts';
 import type {
   DeliveryEdits,
   DeliveryReads,
@@ -151,9 +153,10 @@ export interface Edits
     SessionEdits,
     StatisticsEdits,
     FeedEdits,
-    ReplayEdits {
+    ReplayEdits,
+    AuditEdits {
   createApp: {
-    input: { id: string; name: string; key: NewKey };
+    input: { id: string; name: string; key: NewKey } & Audited;
     output:
       | { kind: 'created'; app: App; key: Key }
       | { kind: 'name_taken' }
@@ -163,21 +166,25 @@ export interface Edits
    * Sets a new name, or new quotas: a number, or null for the service default. Absent: unchanged.
    */
   editApp: {
-    input: { appNo: number; name: string | undefined; quotas: QuotaEdits };
-    output: { kind: 'edited'; app: App } | { kind: 'name_taken' } | { kind: 'not_found' };
+    input: { appNo: number; name: string | undefined; quotas: QuotaEdits } & Audited;
+    output:
+      /** `changed`: names of members that have another value now. */
+      | { kind: 'edited'; app: App; changed: readonly string[] }
+      | { kind: 'name_taken' }
+      | { kind: 'not_found' };
   };
   createKey: {
-    input: { appNo: number; key: NewKey };
+    input: { appNo: number; key: NewKey } & Audited;
     output: { kind: 'created'; key: Key } | { kind: 'key_taken' };
   };
   /** The present hash becomes the old one, valid until `oldUntilMs`. */
   rotateKey: {
-    input: { appNo: number; id: string; hash: Uint8Array; oldUntilMs: number };
+    input: { appNo: number; id: string; hash: Uint8Array; oldUntilMs: number } & Audited;
     output: { kind: 'rotated'; key: Key } | { kind: 'revoked' } | { kind: 'not_found' };
   };
   revokeKey: {
-    input: { appNo: number; id: string };
-    output: { kind: 'revoked'; key: Key } | { kind: 'not_found' };
+    input: { appNo: number; id: string } & Audited;
+    output: { kind: 'revoked'; key: Key; isRepeated: boolean } | { kind: 'not_found' };
   };
   /** Records when keys were last used. */
   touchKeys: { input: { ids: readonly string[] }; output: { kind: 'touched' } };
@@ -187,7 +194,7 @@ export interface Edits
       idempotency: Idempotency | undefined;
       /** The quota of an app that has none of its own; absent: unlimited. */
       subscriptionsMax?: number | undefined;
-    };
+    } & Audited;
     output:
       /** `replaced`: the id of the subscription that was ended for it. */
       | { kind: 'created'; subscription: Subscription; replaced?: string | undefined }
@@ -204,10 +211,14 @@ export interface Edits
    * A subscribe request that makes no subscription: ends the one of its resource, if there is one.
    */
   clearResource: {
-    input: { appNo: number; resource: string | undefined; idempotency: Idempotency | undefined };
+    input: {
+      appNo: number;
+      resource: string | undefined;
+      idempotency: Idempotency | undefined;
+    } & Audited;
     output:
-      /** The id of the ended subscription. */
-      | { kind: 'cleared'; ended: string | undefined }
+      /** The id of the ended subscription, and its customer. */
+      | { kind: 'cleared'; ended: string | undefined; customer: string | undefined }
       /** The same request succeeded before. */
       | { kind: 'repeated'; isReplacing: boolean }
       | { kind: 'mismatch' };
@@ -233,17 +244,30 @@ export interface Edits
       callbacks?: readonly Callback[];
       /** Of the answer that accepted it. */
       status?: number | undefined;
-    };
+    } & Audited;
     output:
-      | { kind: 'confirmed'; subscription: Subscription; replaced?: string | undefined }
+      | {
+          kind: 'confirmed';
+          subscription: Subscription;
+          replaced?: string | undefined;
+          /** It had nothing to fill in. */
+          isRepeated: boolean;
+        }
       | { kind: 'ended' }
       | { kind: 'not_found' };
   };
   /** Ends the subscription with all its callbacks; ending it again changes nothing. */
   unsubscribe: {
     /** `reason`: by default `unsubscribed`. `status`: of the answer that refused it. */
-    input: { appNo: number; id: string; reason?: EndReason; status?: number | undefined };
-    output: { kind: 'ended'; subscription: Subscription } | { kind: 'not_found' };
+    input: {
+      appNo: number;
+      id: string;
+      reason?: EndReason;
+      status?: number | undefined;
+    } & Audited;
+    output:
+      | { kind: 'ended'; subscription: Subscription; isRepeated: boolean }
+      | { kind: 'not_found' };
   };
   /**
    * Ends the subscription if it has expired, or was not confirmed in time; an edit may have changed that since it was
@@ -271,7 +295,7 @@ export interface Edits
       customer?: string | null | undefined;
       /** Replaces all controls, with the sealed headers that belong to them. */
       chosen?: { controls: Controls; headers: Uint8Array | undefined } | undefined;
-    };
+    } & Audited;
     output:
       | { kind: 'edited'; subscription: Subscription }
       /** The new expiry is already in the past. */
@@ -284,14 +308,19 @@ export interface Edits
   };
   /** Declares an event type, or replaces what was declared. */
   putEventType: {
-    input: { appNo: number; type: Omit<EventType, 'version' | 'createdMs' | 'updatedMs'> };
+    input: {
+      appNo: number;
+      type: Omit<EventType, 'version' | 'createdMs' | 'updatedMs'>;
+    } & Audited;
     output:
-      | { kind: 'created' | 'replaced'; type: EventType }
+      | { kind: 'created'; type: EventType }
+      /** `changed`: names of members that have another value now. */
+      | { kind: 'replaced'; type: EventType; changed: readonly string[] }
       /** With it, the app would have so many types, or so many characters in all of them. */
       | { kind: 'full'; types: number; chars: number };
   };
   deleteEventType: {
-    input: { appNo: number; name: string };
+    input: { appNo: number; name: string } & Audited;
     output: { kind: 'deleted' } | { kind: 'not_found' };
   };
   /** Stores a value under a name unless there is one already; returns the stored one. */
@@ -311,7 +340,8 @@ export interface Reads
     StatisticsReads,
     FeedReads,
     ReplayReads,
-    GaugeReads {
+    GaugeReads,
+    AuditReads {
   /** By its own id, in any app: this is the read that finds out which app is calling. */
   key: { input: { id: string }; output: Key | undefined };
   keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };
@@ -380,7 +410,8 @@ interface SessionEdits {
       kind: SessionKind;
       expiresMs: number;
       portal?: PortalGrant | undefined;
-    } & KeySecret;
+    } & KeySecret &
+      Audited;
     output: { kind: 'created' } | { kind: 'not_found' };
   };
   /**
@@ -398,7 +429,10 @@ interface SessionEdits {
     input: { hash: Uint8Array; expiresMs: number };
     output: { kind: 'prolonged' };
   };
-  endSession: { input: { hash: Uint8Array }; output: { kind: 'ended' } };
+  endSession: {
+    input: { hash: Uint8Array } & Audited;
+    output: { kind: 'ended'; isRepeated: boolean };
+  };
   /** Deletes tickets and sessions that expired earlier, at most `limit`. */
   forgetSessions: { input: { beforeMs: number; limit: number }; output: { deleted: number } };
 }

@@ -15,6 +15,7 @@ import {
 } from './accounts/sessions.ts';
 import { keepSetting } from './accounts/settings.ts';
 import { retryDelivery } from './deliveries/retry-delivery.ts';
+import { forgetAudit, recordAudit } from './audit.ts';
 import { appendFeed, forgetFeed, watch } from './feed.ts';
 import { forget, forgetPatterns } from './forget.ts';
 import { advanceReplay, cancelReplay, createReplay, forgetReplays } from './replays/replays.ts';
@@ -57,6 +58,8 @@ const shared = {
   cancelReplay,
   advanceReplay,
   forgetReplays,
+  recordAudit,
+  forgetAudit,
 } as const satisfies { [V in EditVerb]?: Edit<V> };
 
 export type SharedEdit = keyof typeof shared;

@@ -8,6 +8,7 @@ import { app, apps } from './accounts/apps.ts';
 import { eventType, eventTypes, eventTypeVersions } from './accounts/event-types.ts';
 import { key, keys } from './accounts/keys.ts';
 import { adminKey, session } from './accounts/sessions.ts';
+import { audit } from './audit.ts';
 import { attempts } from './deliveries/attempts.ts';
 import { deliveries, tally } from './deliveries/deliveries.ts';
 import { event, events } from './deliveries/events.ts';
@@ -92,6 +93,7 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   gauges,
   laneCensus,
   subscriptionCensus,
+  audit,
 };
 
 export function readScript<V extends ReadVerb>(call: ReadCall<V>): Script<ReadOutput<V>> {

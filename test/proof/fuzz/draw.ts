@@ -83,6 +83,8 @@ function drawByPattern(
   const drawn = [
     drawText(chance, minLength, maxLength),
     chance.pick(['2xx', '5xx', '200', '404', '999', '100']),
+    chance.pick(['1m', '90m', '8h', '7d', '8d', '1s']),
+    chance.pick(['rbk_00000000', 'rbk_zzzzzzzz']),
     drawEventPattern(deps),
     drawEventName(chance),
     drawName(chance),

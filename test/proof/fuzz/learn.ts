@@ -1,7 +1,7 @@
 // Collects ids, cursors and keys from a response for later requests, and records acknowledged events.
 import { isObject } from './schema-errors.ts';
 import { idsIn, kindOf, type Pool } from './pool.ts';
-import { ofNobody } from './leaks.ts';
+import { isAppOfOperator, ofNobody } from './leaks.ts';
 import { asJson, isOfSession, type FuzzRequest } from './request.ts';
 import type { WireAnswer } from './wire.ts';
 
@@ -31,7 +31,8 @@ export function learn(deps: LearnDeps, request: FuzzRequest, answer: WireAnswer)
   if (ofNobody.has(operation.operationId) && operation.scope !== 'operator') return;
   const isOfApps = operation.path.startsWith('/apps');
   for (const id of idsIn(text)) {
-    if (pool.ownerOf(id) === undefined && !isOfApps && app !== '') pool.own(id, app);
+    const mayBeOfOther = isOfApps || isAppOfOperator(request, id);
+    if (pool.ownerOf(id) === undefined && !mayBeOfOther && app !== '') pool.own(id, app);
     if (!spared.has(id) && app !== '') pool.learn(kindOf(id), app, id);
   }
   for (const [, file = ''] of text.matchAll(/\/console\/assets\/([\w.-]+)/g))

@@ -83,6 +83,7 @@ export async function startEngine(deps: EngineDeps): Promise<Engine> {
     newId,
     changes,
     retentionMs,
+    auditRetentionMs: retentionMs,
     finals: finalCallbacks([contract, jobs]),
     onRetained: () => undefined,
     onFinal: ended,

@@ -26,6 +26,7 @@ import {
   keepStatistics,
   type StatisticsContext,
 } from '../upkeep/statistics.ts';
+import { writeAudits } from '../shared/audit.ts';
 import { lockFanOuts, lockInOrder } from '../shared/lock-order.ts';
 import { confirmAll, isPlain } from '../subscribe/confirm-all.ts';
 import { subscribeAll, unsubscribeAll } from '../subscribe/subscribe-all.ts';
@@ -73,6 +74,7 @@ export async function writeBatch(
   const asked = Promise.all([
     findNextWork(tx, insertLeases.slots, stalled),
     writeStatistics(tx, within),
+    writeAudits(tx, { edits, replies }, context.nowMs),
     answered,
   ]);
   const ended = withNextWork(

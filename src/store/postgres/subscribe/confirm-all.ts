@@ -77,7 +77,7 @@ export async function confirmAll(
     outputs.push(
       confirmed === undefined || version === undefined
         ? await confirmOne(call)
-        : { kind: 'confirmed', subscription: { ...confirmed, version } },
+        : { kind: 'confirmed', subscription: { ...confirmed, version }, isRepeated: false },
     );
   }
   return outputs;

@@ -389,10 +389,13 @@ export const unsubscribeAllSql = {
         answer_status = coalesce(asked.status, subscription.answer_status)
       from asked join app on app.no = any (array[asked.app])
       where subscription.no = any (array[asked.no])
-      returning subscription.app)
-    update app set version = version + x.count, subscriptions = greatest(subscriptions - x.count, 0)
-    from (select ended.app, count(*) from ended group by ended.app) as x (app, count)
-    where app.no = any (array[x.app])`,
+      returning subscription.id, subscription.app),
+    counted as (
+      update app set version = version + x.count,
+        subscriptions = greatest(subscriptions - x.count, 0)
+      from (select ended.app, count(*) from ended group by ended.app) as x (app, count)
+      where app.no = any (array[x.app]))
+    select id from ended`,
   // `died is null` would let the planner choose the index over all patterns of an app.
   patterns: `
     update pattern set died = ended.version from (${ended}) as ended
@@ -417,7 +420,7 @@ export async function unsubscribeAll(
   const ids = asked.map(({ id }) => id);
   const apps = asked.map(({ appNo }) => appNo);
   // All statements are sent as one pipeline, in this order.
-  const [, , , , , found] = await Promise.all([
+  const [, , rows, , , found] = await Promise.all([
     lockApps(tx, new Set(apps)),
     lockLanesOf(tx, ids, apps),
     tx.query(unsubscribeAllSql.end, [
@@ -431,9 +434,10 @@ export async function unsubscribeAll(
     tx.query(unsubscribeAllSql.endLanes, [ids, apps]),
     findSubscriptions(tx, ids),
   ]);
+  const fresh = new Set(rows.map((row) => text(row, 'id')));
   return calls.map(({ appNo, id }) => {
     const subscription = found.get(id);
     if (subscription?.appNo !== appNo) return { kind: 'not_found' };
-    return { kind: 'ended', subscription };
+    return { kind: 'ended', subscription, isRepeated: !fresh.delete(id) };
   });
 }

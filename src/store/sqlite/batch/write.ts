@@ -10,6 +10,7 @@ import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
 import { discardOnFailure, type Fact } from '../../statistics/transaction-facts.ts';
 import { editScript, isShared, type SharedEdit } from '../../verbs/edits.ts';
+import { auditOf, writeAudit } from '../../verbs/shared/audit.ts';
 import { prepareClaimAndFanOut, type Claimed } from '../deliver/claim-and-fan-out.ts';
 import {
   prepareHeartbeat,
@@ -112,10 +113,13 @@ interface EditDeps {
 function prepareEdits(db: DatabaseSync, deps: EditDeps): ApplyEdit {
   const runScript = prepareScripts(db);
   const own = ownEdits(db, deps);
-  return (call, context) =>
-    isShared(call)
-      ? runScript(editScript(call, context.nowMs, context.facts))
-      : applyOwn(own, call, context);
+  return (call, context) => {
+    if (!isShared(call)) return applyOwn(own, call, context);
+    const output = runScript(editScript(call, context.nowMs, context.facts));
+    const audit = auditOf(call, output);
+    if (audit !== undefined) runScript(writeAudit(audit, context.nowMs));
+    return output;
+  };
 }
 
 function applyOwn<V extends OwnEdit>(

@@ -40,9 +40,15 @@ export const editApp: Edit<'editApp'> = function* ({ appNo, name, quotas }) {
   const given = Object.entries(quotas).filter(([, value]) => value !== undefined);
   const merged = { ...before.quotas, ...Object.fromEntries(given) };
   const settings = settingsWith(text(row, 'settings'), merged);
-  const edited = yield* only(appsSql.edit, appNo, name ?? before.name, settings);
-  return { kind: 'edited', app: toApp(edited) };
+  const app = toApp(yield* only(appsSql.edit, appNo, name ?? before.name, settings));
+  const changed = [
+    ...(app.name === before.name ? [] : ['name']),
+    ...quotaNames.filter((one) => app.quotas[one] !== before.quotas[one]),
+  ];
+  return { kind: 'edited', app, changed };
 };
+
+const quotaNames = ['subscriptions', 'eventsPerSecond', 'payloadBytes'] as const;
 
 /** Leaves out quotas that are not set, as in the settings of an app that never had any. */
 function settingsWith(settings: string, quotas: QuotaEdits): string {

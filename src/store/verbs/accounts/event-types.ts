@@ -1,4 +1,5 @@
 // Event types of an app. Whether a schema is valid is decided by the engine.
+import type { EventType } from '../../../core/domain/event.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { integer, text, toEventType } from '../../sql/row.ts';
 import { all, first, only } from '../../sql/statement.ts';
@@ -28,8 +29,8 @@ export const eventTypesSql = {
     from event_type where app = ?1 and name <> ?2`,
 } as const;
 
-export const putEventType: Edit<'putEventType'> = function* ({ appNo, type }, nowMs) {
-  const { name, schema, description = null, example = null, state } = type;
+export const putEventType: Edit<'putEventType'> = function* ({ appNo, type: asked }, nowMs) {
+  const { name, schema, description = null, example = null, state } = asked;
   const others = yield* only(eventTypesSql.others, appNo, name);
   const types = integer(others, 'types') + 1;
   const chars = [schema, description, example].reduce(
@@ -42,8 +43,15 @@ export const putEventType: Edit<'putEventType'> = function* ({ appNo, type }, no
   const before = yield* first(eventTypesSql.byName, appNo, name);
   const given = [appNo, name, schema, description, example, state, nowMs];
   const row = yield* only(eventTypesSql.put, ...given);
-  return { kind: before === undefined ? 'created' : 'replaced', type: toEventType(row) };
+  const type = toEventType(row);
+  if (before === undefined) return { kind: 'created', type };
+  return { kind: 'replaced', type, changed: changedIn(toEventType(before), type) };
 };
+
+function changedIn(before: EventType, now: EventType): string[] {
+  const names = ['schema', 'description', 'example', 'state'] as const;
+  return names.filter((name) => before[name] !== now[name]);
+}
 
 export const deleteEventType: Edit<'deleteEventType'> = function* ({ appNo, name }) {
   const row = yield* first(eventTypesSql.delete, appNo, name);

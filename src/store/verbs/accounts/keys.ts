@@ -31,7 +31,8 @@ export const keysSql = {
     where id = ?3 and app = ?4 and revoked_ms is null`,
   // Revoking again keeps the first time.
   revoke: `
-    update key set revoked_ms = ?1 where id = ?2 and app = ?3 and revoked_ms is null`,
+    update key set revoked_ms = ?1 where id = ?2 and app = ?3 and revoked_ms is null
+    returning id`,
   touch: 'update key set used_ms = ?1 where id = ?2',
 } as const;
 
@@ -61,9 +62,11 @@ export const rotateKey: Edit<'rotateKey'> = function* ({ appNo, id, hash, oldUnt
 };
 
 export const revokeKey: Edit<'revokeKey'> = function* ({ appNo, id }, nowMs) {
-  yield* all(keysSql.revoke, nowMs, id, appNo);
+  const isRepeated = (yield* first(keysSql.revoke, nowMs, id, appNo)) === undefined;
   const row = yield* first(keysSql.inApp, id, appNo);
-  return row === undefined ? { kind: 'not_found' } : { kind: 'revoked', key: toKey(row) };
+  return row === undefined
+    ? { kind: 'not_found' }
+    : { kind: 'revoked', key: toKey(row), isRepeated };
 };
 
 export const touchKeys: Edit<'touchKeys'> = function* ({ ids }, nowMs) {

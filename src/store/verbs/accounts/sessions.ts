@@ -21,7 +21,7 @@ export const sessionsSql = {
     returning (select id from key where key.no = session.key) as key_id, key_hash, portal`,
   prolong: `
     update session set expires_ms = ?2 where hash = ?1 and kind = 'session' and expires_ms < ?2`,
-  end: `delete from session where hash = ?1 and kind = 'session'`,
+  end: `delete from session where hash = ?1 and kind = 'session' returning hash`,
   // In the same order on every node, so that concurrent deletes wait but cannot deadlock.
   forget: `
     delete from session where hash in
@@ -54,8 +54,8 @@ export const prolongSession: Edit<'prolongSession'> = function* ({ hash, expires
 };
 
 export const endSession: Edit<'endSession'> = function* ({ hash }) {
-  yield* all(sessionsSql.end, hash);
-  return { kind: 'ended' };
+  const ended = yield* first(sessionsSql.end, hash);
+  return { kind: 'ended', isRepeated: ended === undefined };
 };
 
 export const forgetSessions: Edit<'forgetSessions'> = function* ({ beforeMs, limit }) {

@@ -5,7 +5,7 @@ import type { Lane } from '../../../core/domain/lane.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { factOf } from '../../statistics/transaction-facts.ts';
 import type { Row } from '../../sql/row.ts';
-import { integer } from '../../sql/row.ts';
+import { integer, maybe, text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, first, only } from '../../sql/statement.ts';
 import { endStates } from '../../sql/end-states.ts';
@@ -16,8 +16,9 @@ export const retryDeliverySql = {
   live: 'select n from delivery_live where event = ?1 and n = ?2 and app = ?3',
   // It goes to the present lane of its callback, which may differ from its former one.
   done: `
-    select callback.lane, delivery_done.callback, state, attempts, slice
+    select callback.lane, delivery_done.callback, delivery_done.state, attempts, slice, customer
     from delivery_done join callback on callback.no = delivery_done.callback
+      join subscription on subscription.no = callback.subscription
     where delivery_done.event = ?1 and n = ?2 and delivery_done.app = ?3`,
   remove: 'delete from delivery_done where event = ?1 and n = ?2 returning n',
   // While a large fan-out is in progress, the fan-out assigns the numbers.
@@ -37,7 +38,8 @@ export const retryDelivery: Edit<'retryDelivery'> = function* (input, nowMs, fac
   const lane = yield* lockLane(integer(row, 'lane'));
   if (lane.state === 'ended') return { kind: 'ended' };
   const n = yield* sendAgain({ event, n: oldN, appNo, row, lane }, nowMs, facts);
-  return n === undefined ? { kind: 'pending' } : { kind: 'due', n };
+  if (n === undefined) return { kind: 'pending' };
+  return { kind: 'due', n, customer: maybe(text, row, 'customer') };
 };
 
 export interface SendingAgain extends DeliveryName {

@@ -119,11 +119,12 @@ function* insert(
 
 export const cancelReplay: Edit<'cancelReplay'> = function* ({ appNo, id }, nowMs) {
   const row = yield* first(replaysSql.cancel, nowMs, id, appNo);
-  if (row !== undefined) return { kind: 'cancelled', replay: toReplay(row) };
+  if (row !== undefined) return { kind: 'cancelled', replay: toReplay(row), isRepeated: false };
   const found = yield* first(replaysSql.byId, id, appNo);
   if (found === undefined) return { kind: 'not_found' };
   const replay = toReplay(found);
-  return replay.state === 'cancelled' ? { kind: 'cancelled', replay } : { kind: 'done' };
+  if (replay.state !== 'cancelled') return { kind: 'done' };
+  return { kind: 'cancelled', replay, isRepeated: true };
 };
 
 export const forgetReplays: Edit<'forgetReplays'> = function* ({ endedBeforeMs, limit }) {

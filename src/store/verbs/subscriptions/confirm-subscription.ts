@@ -46,13 +46,15 @@ export const confirmSubscription: Edit<'confirmSubscription'> = function* (input
   const { no, subscription: before } = found;
   if (before.state === 'ended') return { kind: 'ended' };
   const isThere = yield* hasResource(input);
-  if (isComplete(before, input) && isThere) return { kind: 'confirmed', subscription: before };
+  if (isComplete(before, input) && isThere) {
+    return { kind: 'confirmed', subscription: before, isRepeated: true };
+  }
   const isNew = before.state === 'unconfirmed';
   const completed = completedBy(before, input, nowMs);
   const { state, subject, headers, controls, exchange } = completed;
   if (nowMs >= (controls.expiresMs ?? Infinity)) return { kind: 'ended' };
 
-  const replaced = isThere ? undefined : yield* endAtResource(input, nowMs);
+  const replaced = isThere ? undefined : (yield* endAtResource(input, nowMs))?.id;
   const version = yield* raiseVersion(input.appNo);
   const values = [version, state, subject ?? null, controls.expiresMs ?? null] as const;
   const resource = isThere ? null : (input.resource ?? null);
@@ -68,9 +70,8 @@ export const confirmSubscription: Edit<'confirmSubscription'> = function* (input
   }
   yield* addTargets(confirmed, callbacks, nowMs);
   const { subscription } = callbacks.length === 0 ? confirmed : yield* foundAgain(input);
-  return replaced === undefined
-    ? { kind: 'confirmed', subscription }
-    : { kind: 'confirmed', subscription, replaced };
+  const done = { kind: 'confirmed', subscription, isRepeated: false } as const;
+  return replaced === undefined ? done : { ...done, replaced };
 };
 
 /** As it is once confirmed, but for its version and its callbacks. What it already has stays. */

@@ -1,14 +1,17 @@
 // Ends a subscription: after this transaction no publish finds its callbacks and no claim its
 // lanes. Pending deliveries in the lanes, perhaps a million, are swept later in small steps.
 import { strict as assert } from 'node:assert';
+import { withPrefix } from '../../../core/base/id.ts';
+import { byService, type Audit } from '../../../core/domain/audit.ts';
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
 import { ownPrefix } from '../../../core/domain/event.ts';
 import type { EndReason } from '../../../core/domain/subscription.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { EndedSubscriptions, FinalCallback, Settled } from '../../port/delivery-verbs.ts';
-import { integer, text, type Row } from '../../sql/row.ts';
+import { integer, maybe, text, type Row } from '../../sql/row.ts';
 import { all, first, forEach, only, type Script } from '../../sql/statement.ts';
 import { leaveSubscription, raiseVersion } from './patterns.ts';
+import { writeAudit } from '../shared/audit.ts';
 import { noticeGone } from '../shared/notices.ts';
 import type { Edit, Read } from '../shared/verb.ts';
 import { findSubscription, type Found } from './subscriptions.ts';
@@ -28,7 +31,7 @@ export const endSubscriptionSql = {
       quiet_ms = null, quiet_xid = null
     where subscription = ?1`,
   owner: `
-    select subscription.no, subscription.id, subscription.app, subscription.state
+    select subscription.no, subscription.id, subscription.app, subscription.state, customer
     from callback join subscription on subscription.no = callback.subscription
     where callback.no = ?1`,
   lanes: 'select no from lane where subscription = ?1 order by no',
@@ -59,15 +62,16 @@ export interface EndingSubscription {
   nowMs: number;
 }
 
-/** Ending it again changes nothing. */
-export function* endSubscription(ending: EndingSubscription): Script<void> {
+/** Returns whether it has ended now; ending it again changes nothing. */
+export function* endSubscription(ending: EndingSubscription): Script<boolean> {
   const { no, appNo, reason, status = null, nowMs } = ending;
   const version = yield* raiseVersion(appNo);
   const [ended] = yield* all(endSubscriptionSql.end, no, nowMs, version, reason, status);
-  if (ended === undefined) return; // Another node has ended it.
+  if (ended === undefined) return false; // Another node has ended it.
   yield* leaveSubscription(appNo);
   yield* all(endSubscriptionSql.endPatterns, no, version);
   yield* all(endSubscriptionSql.endLanes, no, version);
+  return true;
 }
 
 /**
@@ -84,14 +88,28 @@ export function* endOwner(
   const no = integer(row, 'no');
   const appNo = integer(row, 'app');
   if (text(row, 'state') !== 'ended') {
-    yield* endSubscription({ no, appNo, reason, nowMs });
-    if (reason === 'gone') yield* noticeGone({ appNo, ...name }, nowMs);
+    const isEnded = yield* endSubscription({ no, appNo, reason, nowMs });
+    if (isEnded && reason === 'gone') {
+      yield* noticeGone({ appNo, ...name }, nowMs);
+      yield* writeAudit(goneAudit(row), nowMs);
+    }
   }
   const lanes = yield* all(endSubscriptionSql.lanes, no);
   return {
     kind: 'gone',
     subscription: text(row, 'id'),
     lanes: lanes.map((lane) => integer(lane, 'no')),
+  };
+}
+
+function goneAudit(row: Row): Audit {
+  return {
+    appNo: integer(row, 'app'),
+    by: byService,
+    action: 'subscription.ended',
+    object: withPrefix('sub', text(row, 'id')),
+    customer: maybe(text, row, 'customer'),
+    details: { reason: 'gone' },
   };
 }
 
@@ -194,12 +212,12 @@ export const unsubscribe: Edit<'unsubscribe'> = function* (input, nowMs) {
   const found = yield* findSubscription(input);
   if (found === undefined) return { kind: 'not_found' };
   const { no, subscription } = found;
-  if (subscription.state === 'ended') return { kind: 'ended', subscription };
+  if (subscription.state === 'ended') return { kind: 'ended', subscription, isRepeated: true };
   const { appNo, reason = 'unsubscribed', status } = input;
   yield* endSubscription({ no, appNo, reason, status, nowMs });
   const ended = yield* findSubscription(input);
   assert(ended !== undefined);
-  return { kind: 'ended', subscription: ended.subscription };
+  return { kind: 'ended', subscription: ended.subscription, isRepeated: false };
 };
 
 // Ends subscriptions whose time is over: expired, or not confirmed. A read finds them, and an edit ends each, after

@@ -72,6 +72,7 @@ export const disableFailing: Edit<'disableFailing'> = function* ({ appNo, lane }
   yield* all(disableFailingSql.disable, no, version);
   yield* all(editSubscriptionSql.renew, no, version);
   const subscription = text(found, 'id');
+  const customer = maybe(text, found, 'customer');
   if (
     (yield* hasListeners(appNo, 'ringback.subscription.disabled')) &&
     (yield* first(disableFailingSql.others, no)) !== undefined
@@ -81,10 +82,9 @@ export const disableFailing: Edit<'disableFailing'> = function* ({ appNo, lane }
     const url = text(ofLane ?? (yield* only(disableFailingSql.anyUrl, no)), 'url');
     const failures = integer(held, 'failures');
     const notice = disabledNotice({ subscription, url, failures, failingMs, atMs: nowMs });
-    const customer = maybe(text, found, 'customer');
     yield* writeNotice({ appNo, customer, ...notice }, nowMs);
   }
-  return { kind: 'disabled', subscription };
+  return { kind: 'disabled', subscription, customer };
 };
 
 function mustEnd(row: Row, nowMs: number): boolean {

@@ -6,7 +6,7 @@ import type { Filter } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
 import { writePatterns } from '../../sql/pattern-list.ts';
-import { integer, text } from '../../sql/row.ts';
+import { integer, maybe, text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, first, only } from '../../sql/statement.ts';
 import type { NewSubscription } from '../../port/store.ts';
@@ -47,7 +47,7 @@ export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
     if (idempotency !== undefined) yield* dropIdempotencyKey(appNo, idempotency);
     return { kind: 'expired' };
   }
-  const replaced = yield* endAtResource(subscription, nowMs);
+  const replaced = (yield* endAtResource(subscription, nowMs))?.id;
   const entry = yield* admitSubscription(appNo, {
     fallback: subscriptionsMax,
     isReplacing: replaced !== undefined,
@@ -76,22 +76,22 @@ export const clearResource: Edit<'clearResource'> = function* (input, nowMs) {
   }
   const ended = yield* endAtResource({ appNo, resource }, nowMs);
   if (idempotency !== undefined && ended !== undefined) {
-    yield* changeKeptResult({ appNo, idempotency }, ended);
+    yield* changeKeptResult({ appNo, idempotency }, ended.id);
   }
-  return { kind: 'cleared', ended };
+  return { kind: 'cleared', ended: ended?.id, customer: ended?.customer };
 };
 
-/** Ends the subscription of the resource, and returns its id. */
+/** Ends the subscription of the resource, and returns it. */
 export function* endAtResource(
   { appNo, resource }: Pick<NewSubscription, 'appNo' | 'resource'>,
   nowMs: number,
-): Script<string | undefined> {
+): Script<{ id: string; customer: string | undefined } | undefined> {
   if (resource === undefined) return undefined;
   yield* raiseVersion(appNo); // Takes the lock: no other node subscribes at the resource now.
   const row = yield* first(subscriptionsSql.ofResource, appNo, resource);
   if (row === undefined) return undefined;
   yield* endSubscription({ no: integer(row, 'no'), appNo, reason: 'replaced', nowMs });
-  return text(row, 'id');
+  return { id: text(row, 'id'), customer: maybe(text, row, 'customer') };
 }
 
 function* found(appNo: number, id: string): Script<Subscription> {

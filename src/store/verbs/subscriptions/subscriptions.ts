@@ -35,7 +35,7 @@ export const subscriptionsSql = {
     select ${callbackColumns}
     from callback where subscription = ?1 order by position`,
   ofResource: `
-    select no, id from subscription
+    select no, id, customer from subscription
     where app = ?1 and resource = ?2 and resource is not null and state <> 'ended'`,
   byNo: `
     select ${subscriptionColumns}

@@ -76,10 +76,14 @@ describe('docs/operations.md', () => {
   }
 
   it('published the events of the blocks, with a role that can do nothing else', async () => {
-    const rows = await database.query('select name from ringback.inbox');
+    const rows = await database.query('select name, customer from ringback.inbox order by no');
     assert.deepEqual(
-      rows.map(({ name }) => name),
-      ['order.created', 'order.created'],
+      rows.map(({ name, customer }) => [name, customer]),
+      [
+        ['order.created', null],
+        ['order.created', null],
+        ['invoice.sent', 'cus_1'],
+      ],
     );
     await assert.rejects(
       database.query(`set role shop_${suffix}; select * from ringback.inbox`),

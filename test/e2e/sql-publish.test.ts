@@ -25,10 +25,11 @@ async function two(): Promise<Two> {
 }
 
 /** A receiver of all events, or of one, until it is disposed of. */
-async function hear(node: ClusterNode, event?: string): Promise<Receiver> {
+async function hear(node: ClusterNode, event?: string, customer?: string): Promise<Receiver> {
   const receiver = await receive();
   const callbackUrl = receiver.url;
-  const { id } = await subscribe(node, event === undefined ? callbackUrl : { callbackUrl, event });
+  const controls = { events: event === undefined ? ['*'] : [event], customer };
+  const { id } = await subscribe(node, { body: { callbackUrl, 'x-ringback': controls } });
   return {
     ...receiver,
     [Symbol.asyncDispose]: async () => {
@@ -58,6 +59,7 @@ async function isQuiet(database: Database): Promise<void> {
 const misspelled = { event: 'parcel.snt', payload: { message: 'm' } };
 
 interface EventView {
+  id: string;
   event: string;
   deliveries: number | null;
   rejected?: string;
@@ -165,6 +167,41 @@ describe('ringback.publish()', () => {
     await first.call({ method: 'DELETE', path });
   });
 
+  it('reaches only subscriptions of the named customer', async () => {
+    const { database, first, second } = stage;
+    await using none = await hear(first, 'invoice.sent');
+    await using one = await hear(first, 'invoice.sent', 'cus_1');
+    await using other = await hear(second, 'invoice.sent', 'cus_2');
+    const payload = '{"message":"m"}';
+    const ids = [
+      await publishBySql(database, 'invoice.sent', payload, null, null, 'cus_1'),
+      await publishBySql(database, 'invoice.sent', payload, null, null, 'cus_2'),
+      await publishBySql(database, 'invoice.sent', payload),
+    ];
+    // Only the owner of the schema can write past the function, which refuses this customer.
+    await database.query(
+      `insert into ringback.inbox (id, app, name, customer, payload, created_ms)
+      select ringback.make_id(floor(extract(epoch from now()) * 1000)::bigint), no, 'invoice.sent', repeat('c', 129), $1, 1
+      from ringback.app where name = 'default'`,
+      [Buffer.from(payload)],
+    );
+    await Promise.all([none.waitFor(1), one.waitFor(2), other.waitFor(2)]);
+    await isQuiet(database);
+    const came = [one, other, none].map(({ requests }) =>
+      requests.map((request) => ids.indexOf(header(request, 'webhook-id'))).toSorted(),
+    );
+    assert.deepEqual(came, [[0, 2], [1, 2], [2]]);
+    const { items } = await get<{ items: EventView[] }>(second, '/events?customer=cus_1');
+    assert.deepEqual(
+      items.map(({ id }) => id),
+      [ids[0]],
+    );
+    const [bad] = await database.query('select rejected from ringback.event where rejected ~ $1', [
+      '^Cannot publish event "invoice.sent": its customer is not a customer',
+    ]);
+    assert.ok(bad);
+  });
+
   it('deduplicates by idempotency key, and rejects a key reused for another event', async () => {
     await using receiver = await hear(stage.first);
     const publishing = ['order.created', '{"message":"once"}', 'key 1'];
@@ -221,7 +258,7 @@ describe('ringback.publish()', () => {
       await assert.rejects(publish(), /permission denied/);
       await database.query(`grant usage on schema ringback to ${role}`);
       await assert.rejects(publish(), /permission denied/);
-      const signature = 'ringback.publish(text, text, text, text)';
+      const signature = 'ringback.publish(text, text, text, text, text)';
       await database.query(`grant execute on function ${signature} to ${role}`);
       await assert.rejects(publish(), /was not granted any app/);
       await database.query(`select ringback.grant_publish('${role}', 'default')`);

@@ -25,7 +25,8 @@ function reasonAgainst(one: InboxEntry): string | undefined {
 
 function entry(payload: string | Uint8Array, name = 'order.created'): InboxEntry {
   const id = '01jc4t6v8m3q5r7w9x1y2z3a4b';
-  return { no: 1, id, appNo: 1, quotas: noQuotas, name, payload: Buffer.from(payload) };
+  const of = { no: 1, id, appNo: 1, quotas: noQuotas };
+  return { ...of, name, customer: undefined, payload: Buffer.from(payload) };
 }
 
 describe('validateEntry', () => {
@@ -56,6 +57,17 @@ describe('validateEntry', () => {
     const payload = '{"message":""}';
     assert.match(reasonAgainst(entry(payload, '')) ?? '', /it is not an event name/);
     assert.match(reasonAgainst(entry(payload, 'ringback.ping')) ?? '', /is reserved/);
+  });
+
+  it('rejects an invalid customer, with the reason of a publisher over HTTP', () => {
+    const one = { ...entry('{"message":""}'), customer: 'c'.repeat(limits.customerCharsMax) };
+    assert.equal(reasonAgainst(one), undefined);
+    for (const customer of ['', `${one.customer}c`]) {
+      const told =
+        'Cannot publish event "order.created": its customer is not a customer, expected 1 to 128';
+      const reason = reasonAgainst({ ...one, customer }) ?? '';
+      assert.ok(reason.startsWith(told), reason);
+    }
   });
 
   it('rejects payloads that are not JSON, too deep, or too large, without parsing them', () => {

@@ -5,6 +5,7 @@ import { never } from '../../src/core/domain/lane.ts';
 import { callback, newApp, newSubscription } from './subject.ts';
 import type { Stage } from './postgres-stage.ts';
 import { openStage } from './postgres-stage.ts';
+import { newId } from './open-memory.ts';
 
 let stage: Stage;
 beforeEach(async () => {
@@ -64,6 +65,24 @@ describe('rejectInbox', { timeout: 300_000 }, () => {
         notices.map(({ name, payload }) => [name, JSON.parse(payload).eventId]),
         subscription === undefined ? [] : [['ringback.event.rejected', `evt_${entry.id}`]],
       );
+    }
+  });
+});
+
+describe('the customer of an entry', { timeout: 300_000 }, () => {
+  it('is kept with a rejected event if it is valid', async () => {
+    const { store, database, appNo } = stage;
+    for (const customer of ['cus_1', 'c'.repeat(10_000)]) {
+      await database.query(
+        `insert into ringback.inbox (id, app, name, customer, payload, created_ms)
+        values ($1, $2, 'a', $3, '{', 1)`,
+        [newId(), appNo, customer],
+      );
+      const [entry] = await take(60_000);
+      assert.equal(entry?.customer, customer);
+      await store.edit('rejectInbox', { no: entry.no, reason: 'is odd' });
+      const event = await store.read('event', { appNo, id: entry.id });
+      assert.equal(event?.customer?.length, customer === 'cus_1' ? 5 : undefined);
     }
   });
 });

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { Client } from 'pg';
 import { firstIdAt, withoutPrefix } from '../../src/core/base/id.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import { isEventName } from '../../src/core/domain/pattern.ts';
+import { isCustomer, isEventName } from '../../src/core/domain/pattern.ts';
 import { idempotencyOf } from '../../src/engine/publish/idempotency.ts';
 import type { Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
@@ -73,6 +73,21 @@ describe('ringback.publish', () => {
     await publish(database, ['a', '1', null, `app_${appId}`]);
     const rows = await database.query('select app from ringback.inbox order by no');
     assert.deepEqual(rows, [{ app: '2' }, { app: '1' }]);
+  });
+
+  it('takes a customer, in each form and in calls by position', async () => {
+    await using database = await setUp();
+    for (const type of ['text', 'json', 'jsonb']) {
+      await database.query(`select ringback.publish('a', '1'::${type}, customer => 'cus_1')`);
+    }
+    await database.query(`select ringback.publish('a', '1', null, 'default', 'cus_2')`);
+    await database.query(`select ringback.publish('a', '1', null, 'default', null)`);
+    await database.query(`select ringback.publish('a', '1', null, 'default')`);
+    const rows = await database.query('select customer from ringback.inbox order by no');
+    assert.deepEqual(
+      rows.map(({ customer }) => customer),
+      ['cus_1', 'cus_1', 'cus_1', 'cus_2', null, null],
+    );
   });
 
   it('leaves nothing behind when the transaction rolls back', async () => {
@@ -164,6 +179,20 @@ describe('a refusal of ringback.publish', () => {
     }
   });
 
+  it('applies to an invalid customer, by the same rule as over HTTP', async () => {
+    await using database = await setUp();
+    for (const customer of ['', 'c'.repeat(129), '😀'.repeat(129)]) {
+      assert(!isCustomer(customer));
+      const message =
+        /^Cannot publish event "a": its customer has \d+ characters, expected 1 to 128$/;
+      await refused(database, ['a', '1', null, null, customer], message);
+    }
+    for (const customer of ['c', ' ', '\n', `a'"b`, 'c'.repeat(128), '😀'.repeat(128)]) {
+      assert(isCustomer(customer));
+      await publish(database, ['a', '1', null, null, customer]);
+    }
+  });
+
   it('applies to an idempotency key that is empty or too long', async () => {
     await using database = await setUp();
     const longest = limits.idempotencyKeyCharsMax;
@@ -193,22 +222,27 @@ describe('an idempotency key of ringback.publish', () => {
       ['b', '{"x":1}', 'key'],
       /its idempotency key was used for another event/,
     );
+    await refused(
+      database,
+      ['a', '{"x":1}', 'key', null, 'cus_1'],
+      /its idempotency key was used for another event/,
+    );
     assert.notEqual(await publish(database, ['a', '{"x":1}', 'other']), id);
     assert.equal((await database.query('select from ringback.inbox')).length, 2);
   });
 
   it('is stored as over HTTP, under a separate operation', async () => {
     await using database = await setUp();
-    const parts = ['a', '{"x":"é"}'];
-    const id = await publish(database, [...parts, 'ключ']);
-    const { key, print } = idempotencyOf({ key: 'ключ', operation: 'sql.publish', parts }, {});
-    const [row] = await database.query('select app, key, print, result from ringback.idem');
-    assert.deepEqual(row, {
-      app: '1',
-      key: Buffer.from(key),
-      print: Buffer.from(print),
-      result: id,
-    });
+    for (const customer of [[], ['cus_é']]) {
+      const parts = ['a', '{"x":"é"}'];
+      const id = await publish(database, [...parts, `ключ${customer}`, null, ...customer]);
+      const asked = { operation: 'sql.publish', parts: [...parts, ...customer] };
+      const { key, print } = idempotencyOf({ ...asked, key: `ключ${customer}` }, {});
+      const stored = 'select app, key, print, result from ringback.idem where result = $1';
+      const [row] = await database.query(stored, [id]);
+      const [keyBytes, printBytes] = [Buffer.from(key), Buffer.from(print)];
+      assert.deepEqual(row, { app: '1', key: keyBytes, print: printBytes, result: id });
+    }
   });
 
   it('belongs to one app', async () => {
@@ -264,7 +298,7 @@ describe('rights on ringback.publish', () => {
       await database.query(`grant usage on schema ringback to ${name}`);
       await assert.rejects(plain.query(call, ['a', '1', null]), denied);
       await database.query(
-        `grant execute on function ringback.publish(text, text, text, text) to ${name}`,
+        `grant execute on function ringback.publish(text, text, text, text, text) to ${name}`,
       );
       await assert.rejects(plain.query(call, ['a', '1', 'key']), {
         ...denied,
@@ -288,7 +322,7 @@ describe('rights on ringback.publish', () => {
         await assert.rejects(plain.query(sql), denied, sql);
       }
       await database.query(
-        `grant execute on function ringback.publish(text, jsonb, text, text) to ${name}`,
+        `grant execute on function ringback.publish(text, jsonb, text, text, text) to ${name}`,
       );
       await plain.query("select ringback.publish('a', '1'::jsonb)");
     } finally {

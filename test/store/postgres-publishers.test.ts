@@ -95,7 +95,7 @@ describe('ringback.revoke_publish', () => {
     assert.deepEqual([await role.publish('default'), await role.publish(null)], [denied, 'shop']);
     await stage.owner.query(`select ringback.revoke_publish('${role.name}')`);
     assert.equal(await role.publish('shop'), denied);
-    const calls = `has_function_privilege('${role.name}', 'ringback.publish(text,text,text,text)',
+    const calls = `has_function_privilege('${role.name}', 'ringback.publish(text,text,text,text,text)',
       'execute')`;
     assert.deepEqual(await stage.owner.query(`select ${calls} as may`), [{ may: false }]);
   });
@@ -114,15 +114,7 @@ describe('ringback.revoke_publish', () => {
 
 describe('the migration "publishers"', () => {
   it('grants only the app "default" to roles that could publish before', async () => {
-    await using database = await freshDatabase();
-    const dir = mkdtempSync(join(tmpdir(), 'ringback-migrations-'));
-    try {
-      const earlier = readdirSync(migrationsDir).filter((file) => file < '0019');
-      for (const file of earlier) cpSync(join(migrationsDir, file), join(dir, file));
-      await applyMigrations({ url: database.url, migrationsDir: dir, nowMs });
-    } finally {
-      rmSync(dir, { recursive: true });
-    }
+    await using database = await databaseBefore('0019');
     await using stage = await setUp(database);
     const [before, never] = [await stage.role(), await stage.role()];
     await stage.owner.query(`grant usage on schema ringback to ${before.name}, ${never.name}`);
@@ -138,6 +130,59 @@ describe('the migration "publishers"', () => {
     assert.equal(await never.publish(null), denied);
   });
 });
+
+describe('the migration "sql_customer"', () => {
+  /** Who may execute which form of the function, by the type of its payload. */
+  const granted = `
+    select case grantee when 0 then 'public' else pg_get_userbyid(grantee) end as role,
+      string_agg(format_type(proargtypes[1], null)
+        || case when is_grantable then ' with grant option' else '' end, ', '
+        order by proargtypes[1]) as may
+    from pg_proc cross join lateral aclexplode(proacl)
+    where pronamespace = 'ringback'::regnamespace and proname = 'publish' and grantee <> proowner
+    group by grantee`;
+
+  it('keeps who may execute which form of ringback.publish, and grants it to nobody else', async () => {
+    await using database = await databaseBefore('0033');
+    await using stage = await setUp(database);
+    const [all, textOnly, never] = [await stage.role(), await stage.role(), await stage.role()];
+    await database.query(`
+      select ringback.grant_publish('${all.name}', 'shop');
+      grant usage on schema ringback to ${textOnly.name}, ${never.name};
+      grant execute on function ringback.publish(text, text, text, text) to ${textOnly.name}
+        with grant option;
+      insert into ringback.publisher (role, app)
+      select role, 2 from unnest(array['${textOnly.name}', '${never.name}']) as role`);
+    await applyMigrations({ url: database.url, migrationsDir, nowMs });
+    const rows = await database.query(granted);
+    assert.deepEqual(
+      rows.map((row) => `${row['role']}: ${row['may']}`).toSorted(),
+      [`${all.name}: text, json, jsonb`, `${textOnly.name}: text with grant option`].toSorted(),
+    );
+    assert.deepEqual(
+      [await all.publish('shop'), await all.publishJson('shop'), await textOnly.publish('shop')],
+      ['shop', 'shop', 'shop'],
+    );
+    assert.deepEqual(
+      [await textOnly.publishJson('shop'), await never.publish('shop')],
+      [denied, denied],
+    );
+  });
+});
+
+/** A database with the migrations before this one. */
+async function databaseBefore(number: string): Promise<Database> {
+  const database = await freshDatabase();
+  const dir = mkdtempSync(join(tmpdir(), 'ringback-migrations-'));
+  try {
+    const earlier = readdirSync(migrationsDir).filter((file) => file < number);
+    for (const file of earlier) cpSync(join(migrationsDir, file), join(dir, file));
+    await applyMigrations({ url: database.url, migrationsDir: dir, nowMs });
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+  return database;
+}
 
 interface Role {
   name: string;

@@ -1,8 +1,7 @@
 // Takes events from the inbox, which were published by SQL in the publisher's own transaction. No API
 // has checked them, so the rules of every publish are applied here: a valid event is published in
 // the transaction that removes it from the inbox, and an invalid one is kept with the reason. The SQL
-// function ringback.publish, which writes the inbox, is in migrations/postgres: its form for text in
-// 0022_event_names.sql, those for json and jsonb in 0019_publishers.sql.
+// function ringback.publish, which writes the inbox, is in migrations/postgres/0033_sql_customer.sql.
 import { readOpaqueJson } from '../../core/base/json.ts';
 import type { World } from '../../core/base/world.ts';
 import { limits } from '../../core/limits/limits.ts';
@@ -75,7 +74,7 @@ export class SqlInbox {
   /** `taken`, from either edit: another node has handled it, which is fine. */
   async #publishEntries(entry: InboxEntry): Promise<void> {
     const { store, quotas, rules, changes } = this.#deps;
-    const { no, id, appNo, name, payload } = entry;
+    const { no, id, appNo, name, customer, payload } = entry;
     const applied = await rulesFor(rules, { no: appNo }, [entry]);
     const validation = validateEntry(applied, entry, quotas.of(entry).payloadBytes);
     if (validation.kind === 'rejected') {
@@ -85,7 +84,7 @@ export class SqlInbox {
     const result = await store.edit('publish', {
       appNo,
       contract: validation.contract,
-      events: [{ id, name, payload, skipped: validation.skipped }],
+      events: [{ id, name, customer, payload, skipped: validation.skipped }],
       audience: { kind: 'everyone' },
       idempotency: undefined,
       inbox: no,
@@ -110,7 +109,7 @@ export type EntryValidation =
 /** The reason is worded as a publisher over HTTP would get it. */
 export function validateEntry(
   rules: PublishRules,
-  { name, payload }: Pick<InboxEntry, 'name' | 'payload'>,
+  { name, customer, payload }: Pick<InboxEntry, 'name' | 'customer' | 'payload'>,
   bytesMax?: number,
 ): EntryValidation {
   if (payload.byteLength > limits.bodyBytesMax) {
@@ -124,7 +123,7 @@ export function validateEntry(
   if (reading.kind === 'malformed') {
     return { kind: 'rejected', reason: `Cannot read the payload: it ${reading.message}` };
   }
-  const event = { name, value: reading.value, payload, at: 'body#' };
+  const event = { name, customer, value: reading.value, payload, at: 'body#' };
   const validation = validateEvents(rules, [event], undefined);
   if (validation.kind === 'refused') {
     return { kind: 'rejected', reason: validation.problem.message };

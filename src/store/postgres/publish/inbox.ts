@@ -1,6 +1,7 @@
 // The inbox: events that were published by SQL and have not been checked yet.
+import { isCustomer } from '../../../core/domain/pattern.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import { bytes, integer, text, toQuotas } from '../../sql/row.ts';
+import { bytes, integer, maybe, text, toQuotas } from '../../sql/row.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import { noticeRejected } from '../../verbs/shared/notices.ts';
 import type { Slices } from './slices.ts';
@@ -17,17 +18,17 @@ export const inboxSql = {
       select no from (select no, sum(bytes) over (order by no) - bytes as before from free) as x
       where before < $4::bigint)
     update inbox set taken_ms = $1::bigint from few where inbox.no = few.no
-    returning inbox.no, id, app, name, payload,
+    returning inbox.no, id, app, name, customer, payload,
       (select settings from app where app.no = inbox.app) as settings`,
   // The same condition without a transaction, so that polling an empty inbox writes nothing.
   isAny: `
     select no from inbox where taken_ms is null or taken_ms < $1::bigint - $2::bigint
     order by no limit 1`,
-  remove: 'delete from inbox where no = $1 returning id, app, name, payload',
+  remove: 'delete from inbox where no = $1 returning id, app, name, customer, payload',
   ids: 'select id from inbox where no = any($1::bigint[])',
   reject: `
-    insert into event (id, app, name, slice, created_ms, deliveries, payload, rejected)
-    values ($1, $2, $3, $4, $5, 0, $6, $7)`,
+    insert into event (id, app, name, slice, created_ms, customer, deliveries, payload, rejected)
+    values ($1, $2, $3, $4, $5, $6, 0, $7, $8)`,
 } as const;
 
 export async function isInboxEmpty(
@@ -50,6 +51,7 @@ export async function takeInbox(
     appNo: integer(row, 'app'),
     quotas: toQuotas(row),
     name: text(row, 'name'),
+    customer: maybe(text, row, 'customer'),
     payload: bytes(row, 'payload'),
   }));
   return { entries: entries.sort((a, b) => a.no - b.no) };
@@ -71,7 +73,9 @@ export async function rejectInbox(
   const slice = await slices.take(tx, 1, nowMs);
   await slices.cover(tx, [{ event: text(row, 'id'), slice }], nowMs);
   const event = [text(row, 'id'), integer(row, 'app'), text(row, 'name'), slice, nowMs];
-  await tx.query(inboxSql.reject, [...event, bytes(row, 'payload'), reason]);
+  const named = maybe(text, row, 'customer');
+  const customer = named !== undefined && isCustomer(named) ? named : null;
+  await tx.query(inboxSql.reject, [...event, customer, bytes(row, 'payload'), reason]);
   const facts = { event: text(row, 'id'), eventName: text(row, 'name'), reason, atMs: nowMs };
   await tx.run(noticeRejected(integer(row, 'app'), facts));
   return { kind: 'rejected' };

@@ -1,0 +1,1 @@
+-- Only PostgreSQL has ringback.publish: see its migration of this number.

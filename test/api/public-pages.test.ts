@@ -46,7 +46,7 @@ describe('pages made on a worker thread', () => {
     assert.equal(String(await others.report(orders)), reportJson(orders));
     assert.equal(await others.eventTypes(orders), listEventTypes(orders));
     const { html } = await others.docs(both.management);
-    assert.equal(String(html), docsPage(both.management, [orders.title]).html);
+    assert.equal(String(html), docsPage(both.management, { others: [orders.title] }).html);
   });
 
   it('reject for all callers if the thread fails', async () => {

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { writeFiles } from '../e2e/contracts/stage.ts';
+import { layoutFaults } from './layout-faults.ts';
 import { openStage, type Stage } from './stage.ts';
+import { windows } from './window-sizes.ts';
 
 const hostile = '<img src=x onerror=alert(1)>';
 
@@ -25,6 +27,18 @@ function documentOf(title: string, path: string, callbacks: Record<string, strin
   return JSON.stringify({ openapi: '3.1.0', info: { title, version: '2' }, paths });
 }
 
+/** A document with nothing but webhooks, one of them hostile. */
+function webhooksOf(title: string): string {
+  const schema = { type: 'object', required: ['parcelId'], properties: { parcelId: {} } };
+  const requestBody = { content: { 'application/json': { schema, example: { parcelId: 7 } } } };
+  const responses = { '200': { description: 'ok' } };
+  const webhooks = {
+    'parcel.sent': { post: { description: 'It left.', requestBody, responses } },
+    [hostile]: { post: { deprecated: true, description: hostile, requestBody, responses } },
+  };
+  return JSON.stringify({ openapi: '3.1.0', info: { title, version: '3' }, webhooks });
+}
+
 describe('the page of the contract', () => {
   let on: Stage;
   let folder: string;
@@ -35,8 +49,9 @@ describe('the page of the contract', () => {
         [hostile]: '{request.body#/url}',
         [`W${'w'.repeat(2_000)}`]: '{$request.body#/url}/long',
       }),
+      'parcels.json': webhooksOf('Parcels'),
     });
-    const files = ['shop.json', 'bank.json'].map((name) => join(folder, name));
+    const files = ['shop.json', 'bank.json', 'parcels.json'].map((name) => join(folder, name));
     on = await openStage({ env: { RINGBACK_CONTRACT: files.join(',') } });
   });
   after(async () => {
@@ -71,6 +86,50 @@ describe('the page of the contract', () => {
       assert.equal(await page.locator('main img').count(), 0);
       assert.equal(await isTooWide(page), false);
     });
+  });
+
+  it('shows webhooks, and event types that the app declares, with schema and example', async () => {
+    const schema = { type: 'object', required: ['invoiceId'] };
+    const body = { schema, description: hostile, example: { invoiceId: 12 } };
+    const put = { method: 'PUT', path: '/event-types/invoice.sent', body };
+    assert.equal((await on.service.call(put)).status, 201);
+    await on.visit(async (page) => {
+      await page.goto('/console/contract?contract=Parcels');
+      const types = page.getByRole('region', { name: 'Event types' });
+      await types.getByText('parcel.sent').waitFor();
+      await types.getByText('Deprecated').waitFor();
+      await types.getByText('"parcelId"').first().waitFor();
+      assert.equal(await page.getByText('No events to publish').count(), 0);
+      await types.getByText('Payload schema').first().click();
+      await types.locator('li', { hasText: 'parcelId' }).first().waitFor();
+      assert.equal(await types.getByText('invoice.sent').count(), 0);
+
+      await page.getByLabel('Contract', { exact: true }).selectOption({ value: 'Ringback' });
+      await types.getByText('invoice.sent').waitFor();
+      await types.getByText('Event type, version 1').waitFor();
+      await types.getByText(hostile).waitFor();
+      await types.getByText('"invoiceId"').waitFor();
+      assert.equal(await page.locator('main img').count(), 0);
+    });
+  });
+
+  it('has a reference page with webhooks, which leads to the operations of Ringback', async () => {
+    for (const { options } of windows) {
+      await on.visit(async (page) => {
+        await page.goto('/docs?contract=Parcels');
+        const article = page.getByRole('article', { name: 'parcel.sent' });
+        await article.getByText('It left.').waitFor();
+        await article.getByText('"parcelId": 7').waitFor();
+        await page.getByText('Deprecated.').waitFor();
+        assert.deepEqual(await layoutFaults(page), []);
+        await page.getByRole('link', { name: 'POST /subscribe' }).click();
+        await page.waitForURL(/contract=Ringback#op-subscribeOperation$/);
+        await page.locator('#op-subscribeOperation:target').waitFor();
+        await page.goBack();
+        await page.getByRole('link', { name: 'GET /event-types' }).click();
+        await page.locator('#op-listEventTypes:target').waitFor();
+      }, options);
+    }
   });
 
   it('fits a phone', async () => {

@@ -1,13 +1,13 @@
 // The publish form, with the schema of the contract next to the payload.
 import type { JSX } from 'preact';
 import type { ApiProblem } from '../api.ts';
-import { StateBadge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
 import { Select, SuggestField, TextField } from '../components/field.tsx';
 import { ProblemNotice } from '../components/notice.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { DrawerSection } from '../components/drawer-section.tsx';
 import { limits } from '../limits.ts';
+import { AboutEventType, WholeSchema } from './about-event-type.tsx';
 import type { EventType } from './event-types.ts';
 import type { FieldError } from '../field-error.ts';
 import { messageFor } from '../subscriptions/problem-message.ts';
@@ -128,7 +128,7 @@ function Schemas({
       {fitting
         .filter(({ source }) => source !== 'callback')
         .map((type) => (
-          <About key={type.event} type={type} />
+          <AboutEventType key={type.event} type={type} />
         ))}
       {types.length === 0 ? (
         <p class="soft">
@@ -144,34 +144,11 @@ function Schemas({
             </p>
           ) : null}
           {type.schema === undefined ? null : (
-            <SchemaView schema={type.schema} whereAll={<WholeSchema />} />
+            <SchemaView schema={type.schema} whereAll={<WholeSchema type={type} />} />
           )}
         </div>
       ))}
     </DrawerSection>
-  );
-}
-
-function About({ type }: { type: EventType }): JSX.Element {
-  const { source, contract, description, version, state } = type;
-  return (
-    <div class="schema-of">
-      <p class="cluster soft">
-        {source === 'webhook' ? (
-          <span>
-            Webhook of <UntrustedText text={contract} />
-          </span>
-        ) : (
-          <span>Event type, version {version}</span>
-        )}
-        {state === 'deprecated' ? <StateBadge state="deprecated" /> : null}
-      </p>
-      {description === undefined ? null : (
-        <p>
-          <UntrustedText text={description} />
-        </p>
-      )}
-    </div>
   );
 }
 
@@ -205,16 +182,4 @@ function fieldError(
 function eventSentence({ code, detail }: ApiProblem): string {
   if (code === 'event_misspelled') return detail;
   return 'Use letters, digits, _ and -, with dots between parts, for example order.created.';
-}
-
-function WholeSchema(): JSX.Element {
-  return (
-    <>
-      The schema is longer. The{' '}
-      <a href="/docs" target="_blank" rel="noreferrer">
-        API reference
-      </a>{' '}
-      has all of it.
-    </>
-  );
 }

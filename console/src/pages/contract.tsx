@@ -8,12 +8,14 @@ import { Select } from '../components/field.tsx';
 import { Empty, Failed, Skeleton } from '../components/list-states.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { PageHeader } from '../components/page.tsx';
+import { EventTypesSection } from '../contract/event-types.tsx';
 import { EventsSection } from '../contract/events.tsx';
 import { SubscribeSection, UnsubscribeSection } from '../contract/operations.tsx';
 import { CannotRun, WarningsSection } from '../contract/warnings.tsx';
 import { plural } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { param, setParams } from '../router.ts';
+import { can } from '../session.ts';
 import type { Contract, ContractReport } from '../../../src/client/contract/service.ts';
 
 export function ContractPage(): JSX.Element {
@@ -67,6 +69,15 @@ function Report({ title }: { title: string }): JSX.Element {
   if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={load.reload} />;
   const { value } = state;
   const otherOperations = value.otherOperations ?? 0;
+  const hasOperations = value.subscribes.length + value.unsubscribes.length > 0;
+  const events = (
+    <>
+      {value.events.length === 0 && value.webhooks.length > 0 ? null : (
+        <EventsSection events={value.events} />
+      )}
+      {can('read') ? <EventTypesSection contract={title} /> : null}
+    </>
+  );
   return (
     <>
       <p class="soft">
@@ -89,9 +100,10 @@ function Report({ title }: { title: string }): JSX.Element {
           {value.unsubscribes.map((operation) => (
             <UnsubscribeSection key={operation.operationId} operation={operation} />
           ))}
+          {hasOperations ? null : events}
         </div>
         <div>
-          <EventsSection events={value.events} />
+          {hasOperations ? events : null}
           <WarningsSection warnings={value.warnings} />
         </div>
       </div>

@@ -136,10 +136,11 @@ function templateView(template: string): Html {
   return html`<code class="template">${parts}</code>`;
 }
 
-function payloadView(
+/** `called`: the request that is sent, as written in the document. */
+export function payloadView(
   view: View,
   called: JsonObject,
-  { mediaType, payload }: CallbackDefinition,
+  { mediaType, payload }: Pick<CallbackDefinition, 'mediaType' | 'payload'>,
 ): Fragment {
   const content = objectAt(view.root, called['requestBody'], 'content');
   const { schema } = objectAt(view.root, content[jsonFirst(Object.keys(content)) ?? '']);
@@ -151,7 +152,12 @@ function payloadView(
   return schemaView(readable.view, readable.schema, mediaType);
 }
 
-function answers(view: View, called: JsonObject, callback: CallbackDefinition): Html {
+/** What becomes of the subscription for each status of the receiver. */
+export function answers(
+  view: View,
+  called: JsonObject,
+  callback: Pick<CallbackDefinition, 'statuses' | 'unsubscribeStatus' | 'isFinal'>,
+): Html {
   const ends = String(callback.unsubscribeStatus);
   const responses = new Map(
     entriesOf(objectAt(view.root, called['responses'])).map(([status, value]) => [

@@ -9,6 +9,7 @@ import { ContractError } from '../../contract/document/document.ts';
 import { loadContract } from '../../contract/compile/load.ts';
 import { problems } from '../../core/errors/problem.ts';
 import { docsPage } from './page.ts';
+import { ownOperations } from './view.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const own = await loadContract(join(root, 'openapi.yaml'));
@@ -63,7 +64,7 @@ function checkMarkup(html: string): void {
 function checkHref(tag: string, href: string, targets: string[]): void {
   assert.equal(tag, 'a');
   if (href.startsWith('#')) targets.push(href.slice(1));
-  else assert.match(href, /^(?:https?:\/\/|openapi\.(?:json|yaml)$)/);
+  else assert.match(href, /^(?:https?:\/\/|\?contract=\w+#|openapi\.(?:json|yaml)$)/);
 }
 
 describe('docsPage', () => {
@@ -210,6 +211,70 @@ describe('docsPage of a contract that cannot run as written', () => {
   });
 });
 
+describe('docsPage of webhooks', () => {
+  const service = { own: ownOperations(own) };
+  const schema = {
+    type: 'object',
+    required: ['id'],
+    properties: { id: { type: 'integer', description: 'Number of the order' } },
+    examples: [{ id: 42 }],
+  };
+  const post = {
+    summary: 'An order was placed',
+    description: 'Sent **once** for each order.',
+    requestBody: { content: { 'application/json': { schema } } },
+    responses: {
+      200: { description: 'You have it.' },
+      308: { description: 'Not followed, since no operation of the document declares it.' },
+      410: { description: 'No more.' },
+    },
+  };
+  const documented = made({
+    webhooks: {
+      newOrder: { post: { ...post, 'x-ringback-event': 'order.created' } },
+      old: { post: { deprecated: true, description: 'Use the other', responses: {} } },
+      'order-created': { $ref: '#/components/pathItems/Elsewhere' },
+    },
+    components: { pathItems: { Elsewhere: { post: { summary: 'By reference' } } } },
+  });
+  const { html } = docsPage(documented, service);
+
+  it('is well-formed', () => {
+    checkMarkup(html);
+  });
+
+  it('shows name, description, payload, responses and example', () => {
+    assert.match(
+      textOf(html),
+      /An order was placed event order\.created Sent once for each order\. Example payload \{ "id": 42 \} Ringback sends POST to the URL that you subscribed with With this payload application\/json object Example \{"id":42\} id integer required Number of the order Your receiver responds 200 Delivered\. You have it\. 410 Ends the subscription\. No more\. other Retried\./,
+    );
+    assert.match(textOf(html), /old event old Deprecated\. It may still be sent, .* Use the other/);
+    assert.match(textOf(html), /By reference event order-created Ringback sends/);
+  });
+
+  it('lists them in the contents', () => {
+    assert.match(textOf(html), /Contents .* Webhooks An order was placed old By reference Errors/);
+    assert.ok(html.includes('href="#webhook-order-created"'));
+  });
+
+  it('names the operations of Ringback that subscribe to them and list declared event types', () => {
+    const text = textOf(html);
+    assert.match(text, /Subscribe with POST \/subscribe, and give the URL to call/);
+    assert.match(text, /GET \/event-types lists them with their schemas, for a key with the scope/);
+    assert.ok(html.includes('href="?contract=Ringback#op-subscribeOperation"'));
+    assert.ok(html.includes('href="?contract=Ringback#op-listEventTypes"'));
+    assert.doesNotMatch(textOf(docsPage(documented).html), /Subscribe with|event types/);
+  });
+
+  it("says on the page of Ringback's own contract how to list declared event types", () => {
+    const mine = docsPage(own, service).html;
+    checkMarkup(mine);
+    assert.match(textOf(mine), /Event types Each app can declare event types of its own\./);
+    assert.ok(mine.includes('href="#op-listEventTypes"'));
+    assert.doesNotMatch(textOf(page.html), /Each app can declare/);
+  });
+});
+
 const evil = `"><script>alert(1)</script><img src=x onerror='alert(2)'> [x](javascript:alert(3))`;
 
 describe('docsPage of a hostile document', () => {
@@ -257,6 +322,16 @@ describe('docsPage of a hostile document', () => {
               },
             },
           },
+        },
+      },
+    },
+    webhooks: {
+      [evil]: {
+        post: {
+          summary: evil,
+          description: evil,
+          requestBody: { content },
+          responses: { [`2${evil}`]: { description: evil } },
         },
       },
     },

@@ -2,7 +2,7 @@
 import { pointerTokens, valueAt } from '../../core/base/pointer.ts';
 import { type JsonObject, isList, isObject, own } from '../../contract/document/document.ts';
 import { type RefNode, at, openSource } from '../../contract/document/ref-node.ts';
-import type { Contract, Operation } from '../../contract/model/contract.ts';
+import type { Contract, Operation, Webhook } from '../../contract/model/contract.ts';
 import { isJson } from '../../contract/model/media.ts';
 import type { WorkBudget } from '../../contract/schema/step-budget.ts';
 
@@ -14,6 +14,8 @@ export interface View {
   /** What examples may cost on this page. */
   work: { requests: WorkBudget; responses: WorkBudget };
   anchors: ReadonlyMap<string, string>;
+  /** By event. */
+  webhookAnchors: ReadonlyMap<string, string>;
   /** The operation as written in the document; undefined if it is in another file. */
   written(operation: Operation): Written | undefined;
   /** The schema shown in the errors section; other places only link to it. */
@@ -29,6 +31,45 @@ export function operationAnchors(operations: readonly Operation[]): ReadonlyMap<
       freeAnchor(`op-${slug(operationId)}`, taken),
     ]),
   );
+}
+
+export function webhookAnchors(webhooks: readonly Webhook[]): ReadonlyMap<string, string> {
+  const taken = new Set<string>();
+  return new Map(webhooks.map(({ event }) => [event, freeAnchor(`webhook-${slug(event)}`, taken)]));
+}
+
+/** Operations of Ringback's own contract that concern the events of all contracts. */
+export interface OwnOperations {
+  title: string;
+  /** Whether this is the page of that contract. */
+  isHere: boolean;
+  subscribe: OwnOperation;
+  /** Lists event types. */
+  list: OwnOperation;
+}
+
+export interface OwnOperation {
+  /** `POST /subscribe`. */
+  route: string;
+  anchor: string;
+}
+
+/** Undefined where subscribers cannot use them. */
+export function ownOperations(
+  builtIn: Contract | undefined,
+): Omit<OwnOperations, 'isHere'> | undefined {
+  if (builtIn === undefined) return undefined;
+  const { title, operations } = builtIn;
+  const anchors = operationAnchors(operations);
+  const linked = ({ operationId, method, path }: Operation): OwnOperation => ({
+    route: `${method} ${path}`,
+    anchor: anchors.get(operationId) ?? '',
+  });
+  const [subscribe] = operations.filter(({ role }) => role.kind === 'subscribe').map(linked);
+  const [list] = operations
+    .filter(({ operationId }) => operationId === 'listEventTypes')
+    .map(linked);
+  return subscribe && list && { title, subscribe, list };
 }
 
 export function freeAnchor(wanted: string, taken: Set<string>): string {

@@ -4,13 +4,12 @@ import { strict as assert } from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Contract } from '../../contract/model/contract.ts';
 import { compileAgain } from '../../contract/compile/contracts.ts';
-import { docsPage } from '../docs/page.ts';
+import { docsPage, type Service } from '../docs/page.ts';
 import { listEventTypes, reportJson } from './contract-json.ts';
 
 export interface PagesTask {
   files: Contract['files'];
-  /** Titles of the other contracts of the service. */
-  others: readonly string[];
+  service: Service;
 }
 
 export type MadePage =
@@ -21,7 +20,7 @@ export type MadePage =
 const task: PagesTask = workerData;
 assert(parentPort !== null, 'Pages are made in a thread');
 const contract = compileAgain(task.files);
-const { html, contentSecurityPolicy } = docsPage(contract, task.others);
+const { html, contentSecurityPolicy } = docsPage(contract, task.service);
 post({ kind: 'docs', html: new TextEncoder().encode(html), contentSecurityPolicy });
 post({ kind: 'eventTypes', items: listEventTypes(contract) });
 post({ kind: 'report', json: new TextEncoder().encode(reportJson(contract)) });

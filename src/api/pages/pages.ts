@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { Contract } from '../../contract/model/contract.ts';
 import type { Contracts } from '../../contract/compile/contracts.ts';
 import type { DocsPage } from '../docs/page.ts';
+import { ownOperations } from '../docs/view.ts';
 import type { MadePage, PagesTask } from './pages-thread.ts';
 
 /** Each rejects if the thread failed; a failed page is not tried again. */
@@ -16,14 +17,15 @@ export interface Pages {
   eventTypes: (contract: Contract) => Promise<string>;
 }
 
-export function createPages({ executed, management }: Contracts): Pages & AsyncDisposable {
+export function createPages({ executed, management, builtIn }: Contracts): Pages & AsyncDisposable {
   const titles = [...new Set([...executed, management])].map(({ title }) => title);
+  const own = ownOperations(builtIn);
   const made = new Map<Contract, Making>();
   const making = (contract: Contract): Making => {
     const known = made.get(contract);
     if (known !== undefined) return known;
     const others = titles.filter((title) => title !== contract.title);
-    const started = startMaking({ files: contract.files, others });
+    const started = startMaking({ files: contract.files, service: { others, own } });
     made.set(contract, started);
     return started;
   };

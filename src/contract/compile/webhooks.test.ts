@@ -45,6 +45,8 @@ describe('compileWebhooks', () => {
       [
         {
           event: 'pet.born',
+          key: 'pet.born',
+          method: 'POST',
           description: 'A pet hatched.',
           isDeprecated: false,
           mediaType: 'application/json',
@@ -52,6 +54,8 @@ describe('compileWebhooks', () => {
         },
         {
           event: 'pet.gone',
+          key: 'pet.sold',
+          method: 'POST',
           description: 'A pet was sold.',
           isDeprecated: true,
           mediaType: 'application/json',
@@ -59,6 +63,8 @@ describe('compileWebhooks', () => {
         },
         {
           event: 'ping',
+          key: 'ping',
+          method: 'PUT',
           description: undefined,
           isDeprecated: false,
           mediaType: 'application/json',

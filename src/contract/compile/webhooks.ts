@@ -57,6 +57,8 @@ function compileWebhook(key: string, item: RefNode): Webhook | undefined {
   ]);
   return {
     event,
+    key,
+    method,
     description: said.find((one) => one !== undefined && one !== ''),
     isDeprecated: child(place, 'deprecated')?.value === true,
     ...compilePayload(method, place),

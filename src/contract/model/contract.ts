@@ -39,6 +39,9 @@ export interface Contract {
 
 export interface Webhook {
   event: string;
+  /** Where it is in the document: its key, and its method in upper case. */
+  key: string;
+  method: string;
   description: string | undefined;
   isDeprecated: boolean;
   mediaType: string | undefined;

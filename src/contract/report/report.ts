@@ -391,7 +391,7 @@ export interface WebhookReport extends Pick<EventReport, 'event' | 'payload'> {
   state: 'active' | 'deprecated';
 }
 
-function reportWebhook(
+export function reportWebhook(
   { event, description, isDeprecated, payload }: Webhook,
   work: WorkBudget,
 ): WebhookReport {

@@ -188,7 +188,9 @@ describe('ringback.publish()', () => {
     await Promise.all([none.waitFor(1), one.waitFor(2), other.waitFor(2)]);
     await isQuiet(database);
     const came = [one, other, none].map(({ requests }) =>
-      requests.map((request) => ids.indexOf(header(request, 'webhook-id'))).toSorted(),
+      requests
+        .map((request) => ids.indexOf(header(request, 'webhook-id')))
+        .toSorted((a, b) => a - b),
     );
     assert.deepEqual(came, [[0, 2], [1, 2], [2]]);
     const { items } = await get<{ items: EventView[] }>(second, '/events?customer=cus_1');

@@ -233,11 +233,11 @@ describe('an idempotency key of ringback.publish', () => {
 
   it('is stored as over HTTP, under a separate operation', async () => {
     await using database = await setUp();
-    for (const customer of [[], ['cus_é']]) {
-      const parts = ['a', '{"x":"é"}'];
-      const id = await publish(database, [...parts, `ключ${customer}`, null, ...customer]);
-      const asked = { operation: 'sql.publish', parts: [...parts, ...customer] };
-      const { key, print } = idempotencyOf({ ...asked, key: `ключ${customer}` }, {});
+    const event = ['a', '{"x":"é"}'];
+    for (const [asked, customer] of [['ключ'], ['другой', 'cus_é']] as const) {
+      const id = await publish(database, [...event, asked, null, customer ?? null]);
+      const parts = customer === undefined ? event : [...event, customer];
+      const { key, print } = idempotencyOf({ key: asked, operation: 'sql.publish', parts }, {});
       const stored = 'select app, key, print, result from ringback.idem where result = $1';
       const [row] = await database.query(stored, [id]);
       const [keyBytes, printBytes] = [Buffer.from(key), Buffer.from(print)];

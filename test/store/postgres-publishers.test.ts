@@ -156,7 +156,7 @@ describe('the migration "sql_customer"', () => {
     await applyMigrations({ url: database.url, migrationsDir, nowMs });
     const rows = await database.query(granted);
     assert.deepEqual(
-      rows.map((row) => `${row['role']}: ${row['may']}`).toSorted(),
+      rows.map((row) => `${String(row['role'])}: ${String(row['may'])}`).toSorted(),
       [`${all.name}: text, json, jsonb`, `${textOnly.name}: text with grant option`].toSorted(),
     );
     assert.deepEqual(

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { writeFiles } from '../e2e/contracts/stage.ts';
+import { axeFindings } from './axe-findings.ts';
 import { layoutFaults } from './layout-faults.ts';
 import { openStage, type Stage } from './stage.ts';
 import { windows } from './window-sizes.ts';
@@ -102,6 +103,7 @@ describe('the page of the contract', () => {
       assert.equal(await page.getByText('No events to publish').count(), 0);
       await types.getByText('Payload schema').first().click();
       await types.locator('li', { hasText: 'parcelId' }).first().waitFor();
+      assert.deepEqual([await layoutFaults(page), await axeFindings(page)], [[], []]);
       assert.equal(await types.getByText('invoice.sent').count(), 0);
 
       await page.getByLabel('Contract', { exact: true }).selectOption({ value: 'Ringback' });
@@ -121,7 +123,7 @@ describe('the page of the contract', () => {
         await article.getByText('It left.').waitFor();
         await article.getByText('"parcelId": 7').waitFor();
         await page.getByText('Deprecated.').waitFor();
-        assert.deepEqual(await layoutFaults(page), []);
+        assert.deepEqual([await layoutFaults(page), await axeFindings(page)], [[], []]);
         await page.getByRole('link', { name: 'POST /subscribe' }).click();
         await page.waitForURL(/contract=Ringback#op-subscribeOperation$/);
         await page.locator('#op-subscribeOperation:target').waitFor();

@@ -42,6 +42,31 @@ describe('takeInbox', { timeout: 300_000 }, () => {
     assert.deepEqual(replies.map(({ kind }) => kind).toSorted(), ['accepted', 'taken']);
     assert.equal((await stage.database.query('select from ringback.event')).length, 1);
   });
+
+  it('keeps an entry whose publish is refused, so that it can be rejected or published again', async () => {
+    const { store, database } = stage;
+    const app = await newApp(store);
+    const one = { callbacks: [callback(0, 'a')], subject: 'job_17' };
+    for (const subscription of [
+      newSubscription(app, one),
+      newSubscription(app, { ...one, confirmByMs: never }),
+    ]) {
+      await store.edit('subscribe', { subscription, idempotency: undefined });
+    }
+    for (const [subject, refusal] of [
+      [undefined, 'subject_missing'],
+      ['job_17', 'unconfirmed'],
+    ] as const) {
+      await database.query(`select ringback.publish('a', '{}', null, $1)`, [app.name]);
+      const [entry] = await take(60_000);
+      assert(entry);
+      const events = [{ id: entry.id, name: 'a', subject, payload: entry.payload }];
+      const publishing = stage.publishing('a', { appNo: app.no, events, inbox: entry.no });
+      assert.equal((await store.edit('publish', publishing)).kind, refusal);
+      const rejected = await store.edit('rejectInbox', { no: entry.no, reason: 'is odd' });
+      assert.equal(rejected.kind, 'rejected');
+    }
+  });
 });
 
 describe('rejectInbox', { timeout: 300_000 }, () => {

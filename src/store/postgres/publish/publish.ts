@@ -107,7 +107,7 @@ export async function publishAll(
   // Statements that store keys, and remove inbox entries or notices, lack the condition
   // `areListenersUnchanged`, so they wait until the listeners are confirmed.
   if (!calls.every(isPlain)) await sure;
-  const taken = await takenElsewhere(tx, calls);
+  const taken = await takenElsewhere(tx, calls, found);
   const drafts = calls.map((call, index) => draft(call, found[index]));
   await skipListeners(
     tx,
@@ -313,9 +313,19 @@ async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<num
   );
 }
 
-/** Indexes of the calls whose inbox entry or notice has been handled elsewhere. */
-async function takenElsewhere(tx: Tx, calls: readonly Publish[]): Promise<Set<number>> {
-  const entries = calls.flatMap(({ inbox }) => inbox ?? []).toSorted((a, b) => a - b);
+/**
+ * Indexes of the calls whose inbox entry or notice has been handled elsewhere. A refused call leaves its entry in the
+ * inbox: its caller rejects the event, or confirms subscriptions and publishes it again.
+ */
+async function takenElsewhere(
+  tx: Tx,
+  calls: readonly Publish[],
+  found: readonly FoundForCall[],
+): Promise<Set<number>> {
+  const isRefused = (index: number): boolean => 'kind' in (found[index] ?? {});
+  const entries = calls
+    .flatMap(({ inbox }, index) => (isRefused(index) ? [] : (inbox ?? [])))
+    .toSorted((a, b) => a - b);
   const left = entries.length === 0 ? [] : await tx.query(publishSql.leaveInbox, [entries]);
   const ours = new Set(left.map((row) => integer(row, 'no')));
   const notices = await leaveNotices(
@@ -323,10 +333,10 @@ async function takenElsewhere(tx: Tx, calls: readonly Publish[]): Promise<Set<nu
     calls.flatMap(({ notice }) => notice ?? []),
   );
   // The second call for the same entry in a batch finds it taken as well.
-  const isTaken = ({ inbox, notice }: Publish): boolean =>
-    (inbox !== undefined && !ours.delete(inbox)) ||
+  const isTaken = ({ inbox, notice }: Publish, index: number): boolean =>
+    (inbox !== undefined && !isRefused(index) && !ours.delete(inbox)) ||
     (notice !== undefined && !notices.delete(notice));
-  return new Set(calls.flatMap((call, index) => (isTaken(call) ? [index] : [])));
+  return new Set(calls.flatMap((call, index) => (isTaken(call, index) ? [index] : [])));
 }
 
 /** Resolves when the statements are sent. */

@@ -157,8 +157,7 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
   if (!context.store.isShared) return delivering;
   const onError = (err: unknown): void => log.error({ err }, 'intake postponed');
   const rules = { contracts: contracts.executed, isLenient: config.lenient, types: parts.types };
-  const { store, quotas, changes } = context;
-  cleanup.use(new SqlInbox({ world, store, quotas, rules, changes, onError }));
+  cleanup.use(new SqlInbox({ ...context, world, rules, onError }));
   return delivering;
 }
 

@@ -76,13 +76,15 @@ describe('docs/operations.md', () => {
   }
 
   it('published the events of the blocks, with a role that can do nothing else', async () => {
-    const rows = await database.query('select name, customer from ringback.inbox order by no');
+    const columns = 'select name, subject, customer from ringback.inbox order by no';
+    const rows = await database.query(columns);
     assert.deepEqual(
-      rows.map(({ name, customer }) => [name, customer]),
+      rows.map(({ name, subject, customer }) => [name, subject, customer]),
       [
-        ['order.created', null],
-        ['order.created', null],
-        ['invoice.sent', 'cus_1'],
+        ['order.created', null, null],
+        ['order.created', null, null],
+        ['job.done', 'job_17', null],
+        ['invoice.sent', null, 'cus_1'],
       ],
     );
     await assert.rejects(

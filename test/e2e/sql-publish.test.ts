@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { Client, Pool } from 'pg';
+import { limits } from '../../src/core/limits/limits.ts';
+import { start } from '../api/harness.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
+import { subjectStore } from '../subject-store.ts';
 import { startNodes, type ClusterNode } from './cluster.ts';
 import { header, receive, type Receiver } from './receiver.ts';
 import { get, subscribe, until } from './stage.ts';
@@ -174,8 +177,8 @@ describe('ringback.publish()', () => {
     await using other = await hear(second, 'invoice.sent', 'cus_2');
     const payload = '{"message":"m"}';
     const ids = [
-      await publishBySql(database, 'invoice.sent', payload, null, null, 'cus_1'),
-      await publishBySql(database, 'invoice.sent', payload, null, null, 'cus_2'),
+      await publishBySql(database, 'invoice.sent', payload, null, null, null, 'cus_1'),
+      await publishBySql(database, 'invoice.sent', payload, null, null, null, 'cus_2'),
       await publishBySql(database, 'invoice.sent', payload),
     ];
     // Only the owner of the schema can write past the function, which refuses this customer.
@@ -260,7 +263,7 @@ describe('ringback.publish()', () => {
       await assert.rejects(publish(), /permission denied/);
       await database.query(`grant usage on schema ringback to ${role}`);
       await assert.rejects(publish(), /permission denied/);
-      const signature = 'ringback.publish(text, text, text, text, text)';
+      const signature = 'ringback.publish(text, text, text, text, text, text)';
       await database.query(`grant execute on function ${signature} to ${role}`);
       await assert.rejects(publish(), /was not granted any app/);
       await database.query(`select ringback.grant_publish('${role}', 'default')`);
@@ -287,5 +290,62 @@ describe('ringback.publish()', () => {
     assert(request);
     assert.equal(header(request, 'webhook-id'), id);
     assert.ok(request.body.equals(Buffer.from(payload)), 'the bytes are the same');
+  });
+});
+
+describe('an event with a subject, published by SQL', () => {
+  it('reaches its subscriptions and those without one, and confirms what it names', async () => {
+    await using database = await freshDatabase();
+    const { openStore, adding } = subjectStore();
+    await using service = await start({ env: { DATABASE_URL: database.url }, openStore });
+    await using receiver = await receive();
+    const event = 'job.done';
+    const subscribeTo = async (subject?: string, confirmByMs?: number): Promise<string> => {
+      Object.assign(adding, { subject, confirmByMs });
+      const { id } = await subscribe(service, {
+        callbackUrl: `${receiver.url}/${subject ?? 'all'}`,
+        event,
+      });
+      return id;
+    };
+    await subscribeTo('job_17');
+    await subscribeTo('job_18');
+    await subscribeTo();
+    const unconfirmed = await subscribeTo('job_19', Date.now() + limits.confirmWithinMs);
+    const subjects = ['job_17', 'job_19', 'job_20'];
+    const ids: string[] = [];
+    for (const subject of [...subjects, null]) {
+      ids.push(await publishBySql(database, event, '{"message":"m"}', null, null, subject));
+    }
+    await receiver.waitFor(5);
+    await isQuiet(database);
+    const came = receiver.requests.map((request) => {
+      const [, at] = /(\w+)\?/.exec(request.url) ?? [];
+      return `${subjects[ids.indexOf(header(request, 'webhook-id'))]} at ${at}`;
+    });
+    assert.deepEqual(came.toSorted(), [
+      'job_17 at all',
+      'job_17 at job_17',
+      'job_19 at all',
+      'job_19 at job_19',
+      'job_20 at all',
+    ]);
+    const { state } = await get<{ state: string }>(service, `/subscriptions/${unconfirmed}`);
+    assert.equal(state, 'active');
+    const events = await Promise.all(
+      ids.map(async (id) => get<EventView & { subject?: string }>(service, `/events/${id}`)),
+    );
+    assert.deepEqual(
+      events.map(({ subject }) => subject),
+      [...subjects, undefined],
+    );
+    const reason = 'subscriptions to it have a subject, and the event names none';
+    assert.deepEqual(
+      events.map(({ rejected }) => rejected),
+      [
+        ...subjects.map(() => undefined),
+        `Cannot publish event "job.done": ${reason}. Name its subject`,
+      ],
+    );
   });
 });

@@ -26,7 +26,8 @@ function reasonAgainst(one: InboxEntry): string | undefined {
 function entry(payload: string | Uint8Array, name = 'order.created'): InboxEntry {
   const id = '01jc4t6v8m3q5r7w9x1y2z3a4b';
   const of = { no: 1, id, appNo: 1, quotas: noQuotas };
-  return { ...of, name, customer: undefined, payload: Buffer.from(payload) };
+  const owner = { subject: undefined, customer: undefined };
+  return { ...of, ...owner, name, payload: Buffer.from(payload) };
 }
 
 describe('validateEntry', () => {
@@ -59,14 +60,16 @@ describe('validateEntry', () => {
     assert.match(reasonAgainst(entry(payload, 'ringback.ping')) ?? '', /is reserved/);
   });
 
-  it('rejects an invalid customer, with the reason of a publisher over HTTP', () => {
-    const one = { ...entry('{"message":""}'), customer: 'c'.repeat(limits.customerCharsMax) };
-    assert.equal(reasonAgainst(one), undefined);
-    for (const customer of ['', `${one.customer}c`]) {
-      const told =
-        'Cannot publish event "order.created": its customer is not a customer, expected 1 to 128';
-      const reason = reasonAgainst({ ...one, customer }) ?? '';
-      assert.ok(reason.startsWith(told), reason);
+  it('rejects an invalid subject or customer, with the reason of a publisher over HTTP', () => {
+    const most = { subject: limits.subjectCharsMax, customer: limits.customerCharsMax };
+    for (const [member, length] of Object.entries(most)) {
+      const one = { ...entry('{"message":""}'), [member]: 'c'.repeat(length) };
+      assert.equal(reasonAgainst(one), undefined);
+      for (const wrong of ['', 'c'.repeat(length + 1)]) {
+        const told = `Cannot publish event "order.created": its ${member} is not a ${member}, expected 1 to ${length}`;
+        const reason = reasonAgainst({ ...one, [member]: wrong }) ?? '';
+        assert.ok(reason.startsWith(told), reason);
+      }
     }
   });
 
@@ -114,7 +117,9 @@ describe('SqlInbox', () => {
       },
     } as Pick<typeof store, 'edit' | 'pollMs'>;
     const quotas = { of: () => noQuotas };
-    const deps = { world, store: counted, quotas, rules, changes: noChanges };
+    const ignored = (): void => undefined;
+    const confirming = { changes: noChanges, changed: ignored, expires: ignored };
+    const deps = { world, store: counted, quotas, rules, ...confirming };
     const intake = new SqlInbox({ ...deps, onError: assert.ifError });
     await world.pass(1_000);
     assert.equal(looks, 5);

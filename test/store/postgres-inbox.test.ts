@@ -94,20 +94,27 @@ describe('rejectInbox', { timeout: 300_000 }, () => {
   });
 });
 
-describe('the customer of an entry', { timeout: 300_000 }, () => {
-  it('is kept with a rejected event if it is valid', async () => {
+describe('the subject and the customer of an entry', { timeout: 300_000 }, () => {
+  it('are each kept with a rejected event if they are valid', async () => {
     const { store, database, appNo } = stage;
-    for (const customer of ['cus_1', 'c'.repeat(10_000)]) {
+    const long = 'c'.repeat(10_000);
+    for (const [subject, customer] of [
+      ['job_17', 'cus_1'],
+      ['job_17', long],
+      [long, 'cus_1'],
+    ]) {
       await database.query(
-        `insert into ringback.inbox (id, app, name, customer, payload, created_ms)
-        values ($1, $2, 'a', $3, '{', 1)`,
-        [newId(), appNo, customer],
+        `insert into ringback.inbox (id, app, name, subject, customer, payload, created_ms)
+        values ($1, $2, 'a', $3, $4, '{', 1)`,
+        [newId(), appNo, subject, customer],
       );
       const [entry] = await take(60_000);
-      assert.equal(entry?.customer, customer);
+      assert(entry);
+      assert.deepEqual([entry.subject, entry.customer], [subject, customer]);
       await store.edit('rejectInbox', { no: entry.no, reason: 'is odd' });
       const event = await store.read('event', { appNo, id: entry.id });
-      assert.equal(event?.customer?.length, customer === 'cus_1' ? 5 : undefined);
+      const kept = [subject, customer].map((name) => (name === long ? undefined : name));
+      assert.deepEqual([event?.subject, event?.customer], kept);
     }
   });
 });

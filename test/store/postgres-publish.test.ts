@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { Client } from 'pg';
 import { firstIdAt, withoutPrefix } from '../../src/core/base/id.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import { isCustomer, isEventName } from '../../src/core/domain/pattern.ts';
+import { isCustomer, isEventName, isSubject } from '../../src/core/domain/pattern.ts';
 import { idempotencyOf } from '../../src/engine/publish/idempotency.ts';
 import type { Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
@@ -75,18 +75,32 @@ describe('ringback.publish', () => {
     assert.deepEqual(rows, [{ app: '2' }, { app: '1' }]);
   });
 
-  it('takes a customer, in each form and in calls by position', async () => {
+  it('takes a subject and a customer, in each form and in calls by position', async () => {
     await using database = await setUp();
     for (const type of ['text', 'json', 'jsonb']) {
-      await database.query(`select ringback.publish('a', '1'::${type}, customer => 'cus_1')`);
+      const named = `subject => 'job_1', customer => 'cus_1'`;
+      await database.query(`select ringback.publish('a', '1'::${type}, ${named})`);
     }
-    await database.query(`select ringback.publish('a', '1', null, 'default', 'cus_2')`);
-    await database.query(`select ringback.publish('a', '1', null, 'default', null)`);
-    await database.query(`select ringback.publish('a', '1', null, 'default')`);
-    const rows = await database.query('select customer from ringback.inbox order by no');
+    for (const owner of [
+      `, 'job_2', 'cus_2'`,
+      `, 'job_3'`,
+      `, null, 'cus_4'`,
+      ', null, null',
+      '',
+    ]) {
+      await database.query(`select ringback.publish('a', '1', null, 'default'${owner})`);
+    }
+    const rows = await database.query('select subject, customer from ringback.inbox order by no');
     assert.deepEqual(
-      rows.map(({ customer }) => customer),
-      ['cus_1', 'cus_1', 'cus_1', 'cus_2', null, null],
+      rows.map(({ subject, customer }) => [subject, customer]),
+      [
+        ...Array.from({ length: 3 }, () => ['job_1', 'cus_1']),
+        ['job_2', 'cus_2'],
+        ['job_3', null],
+        [null, 'cus_4'],
+        [null, null],
+        [null, null],
+      ],
     );
   });
 
@@ -179,17 +193,22 @@ describe('a refusal of ringback.publish', () => {
     }
   });
 
-  it('applies to an invalid customer, by the same rule as over HTTP', async () => {
+  it('applies to an invalid subject or customer, by the same rule as over HTTP', async () => {
     await using database = await setUp();
-    for (const customer of ['', 'c'.repeat(129), '😀'.repeat(129)]) {
-      assert(!isCustomer(customer));
-      const message =
-        /^Cannot publish event "a": its customer has \d+ characters, expected 1 to 128$/;
-      await refused(database, ['a', '1', null, null, customer], message);
-    }
-    for (const customer of ['c', ' ', '\n', `a'"b`, 'c'.repeat(128), '😀'.repeat(128)]) {
-      assert(isCustomer(customer));
-      await publish(database, ['a', '1', null, null, customer]);
+    for (const [member, most, before, isValid] of [
+      ['subject', limits.subjectCharsMax, [], isSubject],
+      ['customer', limits.customerCharsMax, [null], isCustomer],
+    ] as const) {
+      for (const name of ['', 'c'.repeat(most + 1), '😀'.repeat(most + 1)]) {
+        assert(!isValid(name));
+        const reason = `its ${member} has \\d+ characters, expected 1 to ${most}$`;
+        const message = new RegExp(`^Cannot publish event "a": ${reason}`);
+        await refused(database, ['a', '1', null, null, ...before, name], message);
+      }
+      for (const name of ['c', ' ', '\n', `a'"b`, 'c'.repeat(most), '😀'.repeat(most)]) {
+        assert(isValid(name));
+        await publish(database, ['a', '1', null, null, ...before, name]);
+      }
     }
   });
 
@@ -222,21 +241,39 @@ describe('an idempotency key of ringback.publish', () => {
       ['b', '{"x":1}', 'key'],
       /its idempotency key was used for another event/,
     );
-    await refused(
-      database,
-      ['a', '{"x":1}', 'key', null, 'cus_1'],
-      /its idempotency key was used for another event/,
-    );
     assert.notEqual(await publish(database, ['a', '{"x":1}', 'other']), id);
     assert.equal((await database.query('select from ringback.inbox')).length, 2);
+  });
+
+  it('stands for the subject and the customer, and tells them apart', async () => {
+    await using database = await setUp();
+    const owners = [
+      [null, null],
+      ['x', null],
+      [null, 'x'],
+      ['x', 'x'],
+    ];
+    for (const [at, owner] of owners.entries()) {
+      const event = ['a', '1', `key ${at}`, null];
+      const id = await publish(database, [...event, ...owner]);
+      assert.equal(await publish(database, [...event, ...owner]), id);
+      for (const other of owners.filter((one) => one !== owner)) {
+        const message = /its idempotency key was used for another event/;
+        await refused(database, [...event, ...other], message);
+      }
+    }
   });
 
   it('is stored as over HTTP, under a separate operation', async () => {
     await using database = await setUp();
     const event = ['a', '{"x":"é"}'];
-    for (const [asked, customer] of [['ключ'], ['другой', 'cus_é']] as const) {
-      const id = await publish(database, [...event, asked, null, customer ?? null]);
-      const parts = customer === undefined ? event : [...event, customer];
+    for (const [asked, owner, ownerParts] of [
+      ['ключ', [null, null], []],
+      ['другой', [null, 'cus_é'], ['', 'cus_é']],
+      ['третий', ['job_é', null], ['job_é', '']],
+    ] as const) {
+      const id = await publish(database, [...event, asked, null, ...owner]);
+      const parts = [...event, ...ownerParts];
       const { key, print } = idempotencyOf({ key: asked, operation: 'sql.publish', parts }, {});
       const stored = 'select app, key, print, result from ringback.idem where result = $1';
       const [row] = await database.query(stored, [id]);
@@ -298,7 +335,7 @@ describe('rights on ringback.publish', () => {
       await database.query(`grant usage on schema ringback to ${name}`);
       await assert.rejects(plain.query(call, ['a', '1', null]), denied);
       await database.query(
-        `grant execute on function ringback.publish(text, text, text, text, text) to ${name}`,
+        `grant execute on function ringback.publish(text, text, text, text, text, text) to ${name}`,
       );
       await assert.rejects(plain.query(call, ['a', '1', 'key']), {
         ...denied,
@@ -322,7 +359,7 @@ describe('rights on ringback.publish', () => {
         await assert.rejects(plain.query(sql), denied, sql);
       }
       await database.query(
-        `grant execute on function ringback.publish(text, jsonb, text, text, text) to ${name}`,
+        `grant execute on function ringback.publish(text, jsonb, text, text, text, text) to ${name}`,
       );
       await plain.query("select ringback.publish('a', '1'::jsonb)");
     } finally {

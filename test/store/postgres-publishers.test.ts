@@ -95,7 +95,7 @@ describe('ringback.revoke_publish', () => {
     assert.deepEqual([await role.publish('default'), await role.publish(null)], [denied, 'shop']);
     await stage.owner.query(`select ringback.revoke_publish('${role.name}')`);
     assert.equal(await role.publish('shop'), denied);
-    const calls = `has_function_privilege('${role.name}', 'ringback.publish(text,text,text,text,text)',
+    const calls = `has_function_privilege('${role.name}', 'ringback.publish(text,text,text,text,text,text)',
       'execute')`;
     assert.deepEqual(await stage.owner.query(`select ${calls} as may`), [{ may: false }]);
   });
@@ -131,7 +131,7 @@ describe('the migration "publishers"', () => {
   });
 });
 
-describe('the migration "sql_customer"', () => {
+describe('the migration "sql_subject_customer"', () => {
   /** Who may execute which form of the function, by the type of its payload. */
   const granted = `
     select case grantee when 0 then 'public' else pg_get_userbyid(grantee) end as role,

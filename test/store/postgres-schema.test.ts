@@ -53,7 +53,7 @@ const all = [
   { number: 30, name: 'event_type' },
   { number: 31, name: 'portal' },
   { number: 32, name: 'audit' },
-  { number: 33, name: 'sql_customer' },
+  { number: 33, name: 'sql_subject_customer' },
 ];
 
 describe('applyMigrations', () => {
@@ -199,7 +199,7 @@ describe('migrations', () => {
     // Only PostgreSQL supports publishing by SQL, and tracks lives of the database.
     const inbox = ['no', 'app', 'created_ms', 'taken_ms'].map((name) => `inbox.${name} integer`);
     const life = ['life.no integer', 'life.id text'];
-    const texts = ['id text', 'name text', 'customer text', 'payload blob'].map(
+    const texts = ['id text', 'name text', 'subject text', 'customer text', 'payload blob'].map(
       (one) => `inbox.${one}`,
     );
     const publisher = ['no integer', 'role text', 'app integer'].map((one) => `publisher.${one}`);

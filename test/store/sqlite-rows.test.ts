@@ -218,7 +218,7 @@ describe('the schema', () => {
       { number: 30, name: 'event_type' },
       { number: 31, name: 'portal' },
       { number: 32, name: 'audit' },
-      { number: 33, name: 'sql_customer' },
+      { number: 33, name: 'sql_subject_customer' },
     ]);
   });
 

@@ -1,11 +1,15 @@
 // Confirms an unconfirmed subscription: the API accepted the request that it came from. Here, because a publish may be
 // the first to prove that.
-import type { EditInput, EditOutput } from '../../store/port/store.ts';
+import type { EditInput, EditOutput, Store } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
+
+export type ConfirmDeps = Pick<Context, 'changed' | 'changes' | 'expires'> & {
+  store: Pick<Store, 'edit'>;
+};
 
 /** `id`: bare. Confirming again changes nothing. */
 export async function confirmSubscription(
-  context: Context,
+  context: ConfirmDeps,
   input: EditInput<'confirmSubscription'>,
 ): Promise<EditOutput<'confirmSubscription'>> {
   const result = await context.store.edit('confirmSubscription', input);

@@ -16,7 +16,7 @@ import type { Accepted, Audience } from '../../store/port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 import type { Declarer } from './event-types.ts';
-import { confirmSubscription } from './confirm.ts';
+import { confirmSubscription, type ConfirmDeps } from './confirm.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
 import { StoreTimedOut } from '../store-timeout.ts';
 import {
@@ -259,8 +259,8 @@ async function writeWithin(
  * A publish that names an unconfirmed subscription proves that its request was accepted, so it is confirmed first. If it
  * names the subject as well, that becomes the subject of the subscription. A ping proves nothing.
  */
-async function publishConfirming(
-  context: Context,
+export async function publishConfirming(
+  context: ConfirmDeps,
   input: EditInput<'publish'>,
 ): Promise<EditOutput<'publish'>> {
   const { appNo, audience, events } = input;
@@ -305,12 +305,16 @@ function audienceOf({ subscriberId, isForAll = false }: PublishCall): Audience {
 
 function subjectMissing(event: NewEvent | undefined): Problem {
   const { name = '', at = 'body#' } = event ?? {};
-  const detail =
-    `Cannot publish event "${name}": subscriptions to it have a subject, and the event names none. ` +
-    'Name its subject, or send "audience": "all" to reach every subscription';
+  const detail = `${lacksSubjectOf(name)}, or send "audience": "all" to reach every subscription`;
   return new Problem('subject_missing', detail, {
     faults: [{ field: `${at}/subject`, message: 'is missing, expected the subject of the event' }],
   });
+}
+
+/** Why an event is refused, and what to do: the same over HTTP and by SQL. */
+export function lacksSubjectOf(name: string): string {
+  const reason = 'subscriptions to it have a subject, and the event names none';
+  return `Cannot publish event "${name}": ${reason}. Name its subject`;
 }
 
 /** Without an idempotency key, a repetition looks like a second event. */

@@ -1,23 +1,22 @@
 // Takes events from the inbox, which were published by SQL in the publisher's own transaction. No API
 // has checked them, so the rules of every publish are applied here: a valid event is published in
 // the transaction that removes it from the inbox, and an invalid one is kept with the reason. The SQL
-// function ringback.publish, which writes the inbox, is in migrations/postgres/0033_sql_customer.sql.
+// function ringback.publish, which writes the inbox, is in migrations/postgres/0033_sql_subject_customer.sql.
 import { readOpaqueJson } from '../../core/base/json.ts';
 import type { World } from '../../core/base/world.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { InboxEntry, NewEvent } from '../../store/port/delivery-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { AppQuotas } from '../admission/quotas.ts';
-import type { Changes } from '../live/changes.ts';
-import { largeFault, rulesFor } from './publish.ts';
+import type { ConfirmDeps } from './confirm.ts';
+import { lacksSubjectOf, largeFault, publishConfirming, rulesFor } from './publish.ts';
 import { validateEvents, type PublishRules } from './validate-events.ts';
 
-export interface SqlInboxDeps {
+export interface SqlInboxDeps extends ConfirmDeps {
   world: Pick<World, 'sleep'>;
   store: Pick<Store, 'edit' | 'pollMs'>;
   quotas: Pick<AppQuotas, 'of'>;
   rules: PublishRules;
-  changes: Pick<Changes, 'published'>;
   onError: (error: unknown) => void;
 }
 
@@ -74,24 +73,23 @@ export class SqlInbox {
   /** `taken`, from either edit: another node has handled it, which is fine. */
   async #publishEntries(entry: InboxEntry): Promise<void> {
     const { store, quotas, rules, changes } = this.#deps;
-    const { no, id, appNo, name, customer, payload } = entry;
+    const { no, id, appNo, name, subject, customer, payload } = entry;
     const applied = await rulesFor(rules, { no: appNo }, [entry]);
     const validation = validateEntry(applied, entry, quotas.of(entry).payloadBytes);
     if (validation.kind === 'rejected') {
       await store.edit('rejectInbox', { no, reason: validation.reason });
       return;
     }
-    const result = await store.edit('publish', {
+    const result = await publishConfirming(this.#deps, {
       appNo,
       contract: validation.contract,
-      events: [{ id, name, customer, payload, skipped: validation.skipped }],
+      events: [{ id, name, subject, customer, payload, skipped: validation.skipped }],
       audience: { kind: 'everyone' },
       idempotency: undefined,
       inbox: no,
     });
     if (result.kind === 'subject_missing') {
-      const reason = 'The event names no subject, but subscriptions to it have one';
-      await store.edit('rejectInbox', { no, reason });
+      await store.edit('rejectInbox', { no, reason: lacksSubjectOf(name) });
     } else if (result.kind === 'accepted') changes.published(appNo, result.events);
     else if (result.kind !== 'taken') {
       throw new Error(
@@ -109,7 +107,7 @@ export type EntryValidation =
 /** The reason is worded as a publisher over HTTP would get it. */
 export function validateEntry(
   rules: PublishRules,
-  { name, customer, payload }: Pick<InboxEntry, 'name' | 'customer' | 'payload'>,
+  { name, subject, customer, payload }: Omit<InboxEntry, 'no' | 'id' | 'appNo' | 'quotas'>,
   bytesMax?: number,
 ): EntryValidation {
   if (payload.byteLength > limits.bodyBytesMax) {
@@ -123,7 +121,7 @@ export function validateEntry(
   if (reading.kind === 'malformed') {
     return { kind: 'rejected', reason: `Cannot read the payload: it ${reading.message}` };
   }
-  const event = { name, customer, value: reading.value, payload, at: 'body#' };
+  const event = { name, subject, customer, value: reading.value, payload, at: 'body#' };
   const validation = validateEvents(rules, [event], undefined);
   if (validation.kind === 'refused') {
     return { kind: 'rejected', reason: validation.problem.message };

@@ -361,6 +361,7 @@ export interface InboxEntry {
   /** Quotas of the app itself. */
   quotas: Quotas;
   name: string;
+  subject: string | undefined;
   customer: string | undefined;
   payload: Uint8Array;
 }

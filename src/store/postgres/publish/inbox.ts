@@ -1,5 +1,5 @@
 // The inbox: events that were published by SQL and have not been checked yet.
-import { isCustomer } from '../../../core/domain/pattern.ts';
+import { isCustomer, isSubject } from '../../../core/domain/pattern.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { bytes, integer, maybe, text, toQuotas } from '../../sql/row.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
@@ -18,17 +18,18 @@ export const inboxSql = {
       select no from (select no, sum(bytes) over (order by no) - bytes as before from free) as x
       where before < $4::bigint)
     update inbox set taken_ms = $1::bigint from few where inbox.no = few.no
-    returning inbox.no, id, app, name, customer, payload,
+    returning inbox.no, id, app, name, subject, customer, payload,
       (select settings from app where app.no = inbox.app) as settings`,
   // The same condition without a transaction, so that polling an empty inbox writes nothing.
   isAny: `
     select no from inbox where taken_ms is null or taken_ms < $1::bigint - $2::bigint
     order by no limit 1`,
-  remove: 'delete from inbox where no = $1 returning id, app, name, customer, payload',
+  remove: 'delete from inbox where no = $1 returning id, app, name, subject, customer, payload',
   ids: 'select id from inbox where no = any($1::bigint[])',
   reject: `
-    insert into event (id, app, name, slice, created_ms, customer, deliveries, payload, rejected)
-    values ($1, $2, $3, $4, $5, $6, 0, $7, $8)`,
+    insert into event
+      (id, app, name, slice, created_ms, subject, customer, deliveries, payload, rejected)
+    values ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9)`,
 } as const;
 
 export async function isInboxEmpty(
@@ -51,6 +52,7 @@ export async function takeInbox(
     appNo: integer(row, 'app'),
     quotas: toQuotas(row),
     name: text(row, 'name'),
+    subject: maybe(text, row, 'subject'),
     customer: maybe(text, row, 'customer'),
     payload: bytes(row, 'payload'),
   }));
@@ -73,9 +75,12 @@ export async function rejectInbox(
   const slice = await slices.take(tx, 1, nowMs);
   await slices.cover(tx, [{ event: text(row, 'id'), slice }], nowMs);
   const event = [text(row, 'id'), integer(row, 'app'), text(row, 'name'), slice, nowMs];
-  const named = maybe(text, row, 'customer');
-  const customer = named !== undefined && isCustomer(named) ? named : null;
-  await tx.query(inboxSql.reject, [...event, customer, bytes(row, 'payload'), reason]);
+  const [subject, customer] = [maybe(text, row, 'subject'), maybe(text, row, 'customer')];
+  const owner = [
+    subject !== undefined && isSubject(subject) ? subject : null,
+    customer !== undefined && isCustomer(customer) ? customer : null,
+  ];
+  await tx.query(inboxSql.reject, [...event, ...owner, bytes(row, 'payload'), reason]);
   const facts = { event: text(row, 'id'), eventName: text(row, 'name'), reason, atMs: nowMs };
   await tx.run(noticeRejected(integer(row, 'app'), facts));
   return { kind: 'rejected' };

@@ -1,14 +1,17 @@
--- ringback.publish names the customer of an event, as POST /events does.
+-- ringback.publish names the subject and the customer of an event, as POST /events does.
+alter table inbox add column subject text collate "C";
+alter table inbox add constraint inbox_subject_check check (subject <> '') not valid;
 alter table inbox add column customer text collate "C";
 alter table inbox add constraint inbox_customer_check check (customer <> '') not valid;
 
--- As in 0022, and: the customer. Another argument makes another function, so the earlier ones are replaced below. They
--- cannot stay: a call without a customer would fit both.
+-- As in 0022, and: subject and customer. Other arguments make another function, so the earlier ones are replaced below.
+-- They cannot stay: a call without the new arguments would fit both.
 create function ringback.publish(
   event text,
   payload text,
   idempotency_key text default null,
   app text default null,
+  subject text default null,
   customer text default null
 ) returns text
 language plpgsql volatile security definer
@@ -55,6 +58,11 @@ begin
     raise exception using errcode = 'invalid_parameter_value', message = format(
       'Cannot publish event "%s": its payload is not valid JSON: %s', publish.event, sqlerrm);
   end;
+  if length(publish.subject) not between 1 and 256 then
+    raise exception using errcode = 'invalid_parameter_value', message = format(
+      'Cannot publish event "%s": its subject has %s characters, expected 1 to 256',
+      publish.event, length(publish.subject));
+  end if;
   if length(publish.customer) not between 1 and 128 then
     raise exception using errcode = 'invalid_parameter_value', message = format(
       'Cannot publish event "%s": its customer has %s characters, expected 1 to 128',
@@ -102,9 +110,12 @@ begin
     end if;
     key_hash := substr(sha256(
       sha256('sql.publish') || sha256(convert_to(publish.idempotency_key, 'UTF8'))), 1, 16);
-    -- Without a customer as before, so that a repetition from before this migration is known.
+    -- Without both as before, so that a repetition from before this migration is known. With one, the other counts as
+    -- empty, which neither can be: the same name as a subject and as a customer must differ.
     print_hash := sha256(sha256(convert_to(publish.event, 'UTF8')) || sha256(bytes)
-      || coalesce(sha256(convert_to(publish.customer, 'UTF8')), ''));
+      || case when coalesce(publish.subject, publish.customer) is null then ''
+        else sha256(convert_to(coalesce(publish.subject, ''), 'UTF8'))
+          || sha256(convert_to(coalesce(publish.customer, ''), 'UTF8')) end);
     loop
       insert into ringback.idem as known (app, key, print, result, created_ms)
         values (app_no, key_hash, print_hash, event_id, now_ms)
@@ -122,8 +133,8 @@ begin
         'last 24 hours', publish.event);
     end loop;
   end if;
-  insert into ringback.inbox (id, app, name, customer, payload, created_ms)
-    values (event_id, app_no, publish.event, publish.customer, bytes, now_ms);
+  insert into ringback.inbox (id, app, name, subject, customer, payload, created_ms)
+    values (event_id, app_no, publish.event, publish.subject, publish.customer, bytes, now_ms);
   return 'evt_' || event_id;
 end
 $$;
@@ -133,12 +144,13 @@ create function ringback.publish(
   payload jsonb,
   idempotency_key text default null,
   app text default null,
+  subject text default null,
   customer text default null
 ) returns text
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select ringback.publish(event, payload::text, idempotency_key, app, customer)
+  select ringback.publish(event, payload::text, idempotency_key, app, subject, customer)
 $$;
 
 create function ringback.publish(
@@ -146,17 +158,18 @@ create function ringback.publish(
   payload json,
   idempotency_key text default null,
   app text default null,
+  subject text default null,
   customer text default null
 ) returns text
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select ringback.publish(event, payload::text, idempotency_key, app, customer)
+  select ringback.publish(event, payload::text, idempotency_key, app, subject, customer)
 $$;
 
 -- Everybody may execute a new function. Only those may who could execute its predecessor.
-revoke all on function ringback.publish(text, text, text, text, text),
-  ringback.publish(text, json, text, text, text), ringback.publish(text, jsonb, text, text, text)
+revoke all on function ringback.publish(text, text, text, text, text, text),
+  ringback.publish(text, json, text, text, text, text), ringback.publish(text, jsonb, text, text, text, text)
   from public;
 do $$
 declare
@@ -170,7 +183,7 @@ begin
     where pronamespace = 'ringback'::regnamespace and proname = 'publish' and pronargs = 4
       and privilege_type = 'EXECUTE' and grantee <> proowner
   loop
-    execute format('grant execute on function ringback.publish(text, %s, text, text, text) to %s%s',
+    execute format('grant execute on function ringback.publish(text, %s, text, text, text, text) to %s%s',
       granted.payload, granted.role, granted.onwards);
   end loop;
 end
@@ -198,9 +211,9 @@ begin
       'Cannot grant the app "%s": there is none, expected its name or its id', grant_publish.app);
   end if;
   execute format('grant usage on schema ringback to %I', grant_publish.role);
-  execute format('grant execute on function ringback.publish(text, text, text, text, text), '
-    'ringback.publish(text, json, text, text, text), '
-    'ringback.publish(text, jsonb, text, text, text) to %I', grant_publish.role);
+  execute format('grant execute on function ringback.publish(text, text, text, text, text, text), '
+    'ringback.publish(text, json, text, text, text, text), '
+    'ringback.publish(text, jsonb, text, text, text, text) to %I', grant_publish.role);
   insert into ringback.publisher (role, app) values (grant_publish.role, app_no)
     on conflict do nothing;
 end
@@ -223,9 +236,9 @@ begin
   if revoke_publish.role = 'public'
     or exists (select from pg_roles where rolname = revoke_publish.role)
   then
-    execute format('revoke execute on function ringback.publish(text, text, text, text, text), '
-      'ringback.publish(text, json, text, text, text), '
-      'ringback.publish(text, jsonb, text, text, text) from %I', revoke_publish.role);
+    execute format('revoke execute on function ringback.publish(text, text, text, text, text, text), '
+      'ringback.publish(text, json, text, text, text, text), '
+      'ringback.publish(text, jsonb, text, text, text, text) from %I', revoke_publish.role);
   end if;
 end
 $$;

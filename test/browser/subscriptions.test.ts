@@ -433,6 +433,13 @@ describe('the page of subscriptions', () => {
       await failing.getByRole('link', { name: 'View' }).click();
       await page.getByRole('cell', { name: 'failing & co', exact: true }).first().waitFor();
       await page.goto('/console/customers');
+      await failing.getByRole('button', { name: 'Portal link for failing & co' }).click();
+      const shown = page.getByRole('dialog', { name: 'Portal link' });
+      const link = await shown.getByText('/portal#ticket=').textContent();
+      await shown.getByRole('button', { name: 'Done' }).click();
+      await page.goto(link ?? '');
+      await page.getByText('/failing/failing').first().waitFor();
+      await page.goto('/console/customers');
       await failing.getByRole('link', { name: 'failing & co' }).click();
       await shows(page, 'Matching subscriptions');
       await page.getByRole('row', { name: /failing\/failing/ }).waitFor();

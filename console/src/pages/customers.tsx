@@ -11,7 +11,9 @@ import { UntrustedText } from '../components/untrusted-text.tsx';
 import { compactCount } from '../format.ts';
 import { limits } from '../limits.ts';
 import { useList, type List, type Page } from '../list.ts';
+import { can } from '../session.ts';
 import { usePolling } from '../stream.ts';
+import { PortalLink } from './portal-link.tsx';
 import type { CustomerSummary } from '../../../src/client/contract/subscription.ts';
 
 type Customer = CustomerSummary & { readonly id: string };
@@ -30,7 +32,7 @@ export function CustomersPage(): JSX.Element {
           list={list}
           nouns={['customer', 'customers']}
           order="by name"
-          columns={columns}
+          columns={can('admin') ? [...columns, portal] : columns}
           hrefOf={subscriptionsHref}
           selectedId={undefined}
           empty={
@@ -83,6 +85,13 @@ const columns: readonly Column<Customer>[] = [
     cell: ({ customer }) => <a href={withQuery('/console/deliveries', { customer })}>View</a>,
   },
 ];
+
+const portal: Column<Customer> = {
+  name: 'portal',
+  title: 'Portal',
+  align: 'end',
+  cell: ({ customer }) => <PortalLink customer={customer} />,
+};
 
 function Health({ health, subscriptions }: Customer): JSX.Element | null {
   if (subscriptions.disabled > 0) return <StateBadge state="disabled" />;

@@ -19,19 +19,20 @@ describe('loadContract', () => {
       { ApiKeyCookie: [], AppId: [] },
       // A session belongs to one app.
       { ConsoleSession: [] },
+      { PortalSession: [] },
     ]);
     for (const { operationId, security } of operations) {
       const isPublic = security.length === 0;
       assert.equal(
         isPublic,
-        /^(get(Health|Readiness|Openapi|Docs|Contract|Console)|listContracts|signIn)/.test(
+        /^(get(Health|Readiness|Openapi|Docs|Contract|Console|Portal(?!Session))|listContracts|signIn|openPortal)/.test(
           operationId,
         ),
         operationId,
       );
       for (const { schemes } of security) {
         const credentials = schemes.map(({ credential }) => credential).join(' and ');
-        assert.match(credentials, /^(key and app_id|session)$/, operationId);
+        assert.match(credentials, /^(key and app_id|session|portal)$/, operationId);
       }
     }
   });

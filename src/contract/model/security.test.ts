@@ -182,7 +182,7 @@ describe('compileScope', () => {
     assert.throws(() => scope('x-ringback-scope: write'), {
       name: 'ContractError',
       pointer: '#/op/x-ringback-scope',
-      message: /it is "write", expected one of subscribe, publish, read, admin, operator/,
+      message: /it is "write", expected one of subscribe, publish, read, retry, admin, operator/,
     });
     assert.throws(() => scope('x-ringback-scope: [read]'), /it is \["read"\]/);
   });

@@ -51,7 +51,7 @@ export interface Reader extends AsyncDisposable {
 
 /** The ports that the pages name. */
 const namedPorts =
-  /(?<![\w.-])(3000|8080|8081|8082|8083|8084|8085|8090|8091|8092|8093|8094|8095|8443|9090)(?![\w-])/g;
+  /(?<![\w.-])(3000|8080|8081|8082|8083|8084|8085|8090|8091|8092|8093|8094|8095|8096|8443|9090)(?![\w-])/g;
 
 /** Printed by curl only because it fails here on refusals, unlike on the reader's machine. */
 const refusalLine = /^curl: \(22\) .*\n?/gm;

@@ -1,5 +1,6 @@
 // Runs a command's calls to a service. Refusals become sentences that say what to do.
 import { createClient, RingbackError, UnreachableError, type Client } from '../../client/client.ts';
+import { scopes } from '../../core/domain/key.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Invocation } from '../declare/command.ts';
 import { readConnection, type Connection } from './connect.ts';
@@ -77,7 +78,7 @@ function remedy({ code, detail, requestId }: RingbackError): string {
         'create". If the service also requires the app id, pass --app-id.'
       );
     case 'missing_scope': {
-      const scope = /"(subscribe|publish|read|admin|operator)"/.exec(detail)?.[1] ?? 'SCOPE';
+      const scope = scopes.find((name) => detail.includes(`"${name}"`)) ?? 'SCOPE';
       return (
         '\nUse a key with that scope, or create one in the console or with POST /keys. While ' +
         'the service is stopped, or on PostgreSQL, you can also run:\n' +

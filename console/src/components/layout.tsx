@@ -4,6 +4,7 @@ import './layout.css';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useShortcuts } from '../shortcuts.ts';
+import { stepRow } from '../step-row.ts';
 import { shownPages, type PageRow } from '../pages.ts';
 import { navigate, route } from '../router.ts';
 import { session } from '../session.ts';
@@ -25,6 +26,8 @@ export function Layout({ children }: { children: ComponentChildren }): JSX.Eleme
   const pages = shownPages();
   useShortcuts([
     { keys: '?', does: 'Show keyboard shortcuts', run: () => (isHelpOpen.value = true) },
+    { keys: 'j', does: 'Next row', run: () => stepRow(1) },
+    { keys: 'k', does: 'Previous row', run: () => stepRow(-1) },
     ...pages.map(({ letter, title, path }) => ({
       keys: `g ${letter}`,
       does: `Go to ${title}`,

@@ -1,9 +1,7 @@
-// A table that becomes a stack of cards on a phone. `j` and `k` move between rows; each row has one
-// link, which Enter opens.
+// A table that becomes a stack of cards on a phone. Rows that can be opened have one link, which Enter
+// follows; in the console, `j` and `k` move between these links (step-row.ts).
 import './table.css';
 import type { ComponentChildren, JSX } from 'preact';
-import { useRef } from 'preact/hooks';
-import { useShortcuts } from '../shortcuts.ts';
 
 export type Column<T> = {
   readonly name: string;
@@ -22,7 +20,7 @@ type TableProps<T> = {
   readonly items: readonly T[];
   readonly idOf: (item: T) => string;
   /** The target of a click on the row. A cell must link to the same address, marked `data-row`. */
-  readonly hrefOf?: (item: T) => string;
+  readonly hrefOf?: ((item: T) => string) | undefined;
   readonly selectedId?: string | undefined;
   readonly isStale?: boolean;
 };
@@ -30,13 +28,8 @@ type TableProps<T> = {
 // Roles are explicit because the phone layout removes the implicit table roles.
 export function Table<T>(props: TableProps<T>): JSX.Element {
   const { caption, columns, items, idOf } = props;
-  const table = useRef<HTMLTableElement>(null);
-  useShortcuts([
-    { keys: 'j', does: 'Next row', run: () => step(table.current, 1) },
-    { keys: 'k', does: 'Previous row', run: () => step(table.current, -1) },
-  ]);
   return (
-    <table class={`table${props.isStale === true ? ' stale' : ''}`} role="table" ref={table}>
+    <table class={`table${props.isStale === true ? ' stale' : ''}`} role="table">
       <caption class="off-screen">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
@@ -94,13 +87,4 @@ function cellClass<T>({ name, align, isWide, isHead }: Column<T>): string {
   if (isWide === true) classes.push('wide');
   if (isHead === true) classes.push('head');
   return classes.join(' ');
-}
-
-function step(table: HTMLTableElement | null, by: 1 | -1): void {
-  const links = [...(table?.querySelectorAll<HTMLAnchorElement>('a[data-row]') ?? [])];
-  const at = links.findIndex((link) => link.closest('tr')?.contains(document.activeElement));
-  const next = at === -1 ? 0 : Math.min(Math.max(at + by, 0), links.length - 1);
-  const link = links[next];
-  link?.focus();
-  link?.closest('tr')?.scrollIntoView({ block: 'nearest' });
 }

@@ -16,6 +16,7 @@ import { EndpointPage } from './endpoints/endpoint.tsx';
 import { EndpointsPage } from './endpoints/endpoints.tsx';
 import { CatalogPage } from './events/catalog.tsx';
 import { isFramed } from './frame.ts';
+import { HistoryPage } from './history.tsx';
 import { t } from './language.ts';
 import { href, route } from './route.ts';
 import {
@@ -108,7 +109,7 @@ function Brand({ session }: { session: PortalSession }): JSX.Element {
   );
 }
 
-const sections = ['endpoints', 'deliveries', 'events', 'verify'] as const;
+const sections = ['endpoints', 'deliveries', 'events', 'history', 'verify'] as const;
 
 function Navigation(): JSX.Element {
   const [current] = route.value.path.split('/');
@@ -143,6 +144,8 @@ function Page({ path }: { path: string }): JSX.Element {
       return can('retry') ? <ResendPage /> : <NoPage />;
     case 'events':
       return <CatalogPage />;
+    case 'history':
+      return <HistoryPage />;
     case 'verify':
       return <VerifyPage />;
     case undefined:

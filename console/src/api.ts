@@ -53,7 +53,7 @@ export class ApiProblem extends Error {
 
 export async function get<T>(
   path: string,
-  { query = {}, signal: stop }: { query?: Query; signal?: AbortSignal } = {},
+  { query = {}, signal: stop }: { query?: Query; signal?: AbortSignal | undefined } = {},
 ): Promise<T> {
   const response = await request(withQuery(path, query), { method: 'GET' }, stop);
   return await read(() => response.json());

@@ -1,7 +1,7 @@
 // Loads a list page by page. Pages may be short or empty and still have a next page: a few are
 // skipped.
 import { useSignal } from '@preact/signals';
-import { isAborted, type ApiProblem } from './api.ts';
+import { get, isAborted, type ApiProblem, type Query } from './api.ts';
 import { joinItems } from './join-items.ts';
 import { limits } from './limits.ts';
 import { useLoad, type Loaded } from './load.ts';
@@ -63,6 +63,18 @@ export function useList<T extends { readonly id: string }>(
     reload: load.reload,
     change: (next) => load.change((now) => ({ ...now, items: next(now.items) })),
   };
+}
+
+/** The list at a path of the API, of which only some items may be shown. */
+export function useListAt<T extends { readonly id: string }>(
+  path: string,
+  query: Query,
+  isShown: (item: T) => boolean = () => true,
+): List<T> {
+  return useList(JSON.stringify(query), async (cursor, signal) => {
+    const page = await get<Page<T>>(path, { query: { ...query, cursor }, signal });
+    return { ...page, items: page.items.filter(isShown) };
+  });
 }
 
 async function readNonEmpty<T>(readPage: ReadPage<T>, from: string | undefined): Promise<Page<T>> {

@@ -209,6 +209,7 @@ describe('the portal', () => {
       [`deliveries/${failed}`, 2],
       [`resend?endpoint=${bad}`, 1],
       ['events', 1],
+      ['history', 1],
       ['verify', 1],
     ] as const;
     const playIn =
@@ -375,6 +376,35 @@ describe('the portal', () => {
       },
       { grant: { can: ['view'] } },
     );
+  });
+
+  it('lists what was changed, newest first, and nothing of another customer', async () => {
+    const customer = 'cus_history';
+    const id = await addEndpoint(customer, '/mine');
+    const foreign = await addEndpoint('cus_foreign', '/foreign');
+    // Together with the other entries, more than a page.
+    const shown = 50;
+    for (const one of [...Array.from({ length: shown }, () => id), foreign]) {
+      const { status, text } = await on.service.call({ path: `/subscriptions/${one}/secret` });
+      assert.equal(status, 200, text);
+    }
+    await visit(customer, async (page) => {
+      await link(page, at('/mine')).click();
+      await button(page, 'Pause').click();
+      await button(page, 'Resume').waitFor();
+      await link(page, 'History').click();
+      const rows = page.locator('tbody tr');
+      await rows.first().getByText('Endpoint paused').waitFor();
+      await rows.first().getByText('Portal', { exact: true }).waitFor();
+      await button(page, 'Load more').click();
+      // Also: the endpoint is added and paused, the link is created, the portal is opened.
+      await page.getByText(`${shown + 4} entries in total`).waitFor();
+      await rows.last().getByText('Endpoint added').waitFor();
+      await rows.last().getByText('API key', { exact: true }).waitFor();
+      assert.equal(await page.getByText(at('/foreign')).or(page.getByText(foreign)).count(), 0);
+      await rows.last().getByRole('link').click();
+      await page.getByRole('heading', { level: 1, name: at('/mine') }).waitFor();
+    });
   });
 
   it('finds deliveries by subject, event and ID', async () => {

@@ -59,7 +59,8 @@ export function deliveryColumns(
   return columns.filter((one) => one !== undefined);
 }
 
-function Optional({ text }: { text: string | undefined }): JSX.Element {
+/** A dash if there is none. */
+export function Optional({ text }: { readonly text: string | undefined }): JSX.Element {
   if (text !== undefined) return <UntrustedText text={text} clip />;
   return (
     <span class="soft no-value">

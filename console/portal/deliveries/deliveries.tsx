@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import { useAction } from '../../src/action.ts';
-import { get, type Query } from '../../src/api.ts';
+import type { Query } from '../../src/api.ts';
 import { Button, LinkButton } from '../../src/components/button.tsx';
 import { Select, TextField } from '../../src/components/field.tsx';
 import { Empty } from '../../src/components/list-states.tsx';
@@ -11,7 +11,7 @@ import { ListTable } from '../../src/components/list-table.tsx';
 import { PageHeader } from '../../src/components/page.tsx';
 import { visible } from '../../src/hidden-characters.ts';
 import { limits } from '../../src/limits.ts';
-import { useList, type Page } from '../../src/list.ts';
+import { useListAt } from '../../src/list.ts';
 import type { Load } from '../../src/load.ts';
 import { nameOf } from '../endpoints/endpoint-texts.ts';
 import { useEndpoints } from '../endpoints/read-endpoints.ts';
@@ -30,12 +30,7 @@ export function DeliveriesPage(): JSX.Element {
   const given = Object.fromEntries(filterNames.map((name) => [name, param(name)]));
   const { endpoint, ...others } = given;
   const query: Query = { ...others, subscriberId: endpoint, limit: limits.pageItems };
-  const list = useList(JSON.stringify(query), (cursor, signal) =>
-    get<Page<Delivery>>('/deliveries', {
-      query: { ...query, cursor },
-      ...(signal === undefined ? {} : { signal }),
-    }),
-  );
+  const list = useListAt<Delivery>('/deliveries', query);
   // A reload would drop the pages that were loaded after the first.
   usePolling(list.reload, { everyMs: 10_000, isOn: list.items.length <= limits.pageItems });
   const isFiltered = Object.values(given).some((value) => value !== undefined);
@@ -56,7 +51,6 @@ export function DeliveriesPage(): JSX.Element {
           nouns={[say.one, say.several]}
           columns={deliveryColumns(list.items, { withEndpoint: endpoint === undefined })}
           hrefOf={deliveryHref}
-          selectedId={undefined}
           isStale={list.isLoading && list.state.kind === 'ready' && list.items.length === 0}
           empty={
             isFiltered ? (

@@ -36,7 +36,6 @@ export function EndpointsPage(): JSX.Element {
           nouns={[one, several]}
           columns={columns()}
           hrefOf={({ id }) => href(`endpoints/${id}`)}
-          selectedId={undefined}
           empty={
             <Empty icon="subscription" title={empty}>
               {canAdd() ? (

@@ -1,5 +1,6 @@
 // All texts of the customer portal in English. Another language is a file like this one: the type of the strings holds
 // it to be complete. Text between backticks is shown as code.
+import type { AuditAction } from '../../../src/client/contract/access.ts';
 import { english, type Words } from '../../src/english.ts';
 import { failures } from './en-failures.ts';
 
@@ -28,6 +29,7 @@ export const en = {
     endpoints: 'Endpoints',
     deliveries: 'Deliveries',
     events: 'Events',
+    history: 'History',
     verify: 'Verify signatures',
     skip: 'Skip to content',
     end: 'Sign out',
@@ -193,6 +195,40 @@ export const en = {
     note: 'The events you can receive. Each request body is the payload shown here.',
     empty: 'No events yet',
     emptyText: 'There are no descriptions of events yet.',
+  },
+  history: {
+    title: 'History',
+    note: 'What was changed, and who did it.',
+    action: 'What',
+    object: 'Concerns',
+    by: 'By',
+    when: 'When',
+    one: 'entry',
+    several: 'entries',
+    empty: 'No entries yet',
+    portal: 'Portal',
+    apiKey: 'API key',
+    us: 'Us',
+    actions: {
+      'subscription.created': 'Endpoint added',
+      'subscription.edited': 'Endpoint changed',
+      'subscription.paused': 'Endpoint paused',
+      'subscription.resumed': 'Endpoint resumed',
+      'subscription.confirmed': 'Endpoint confirmed',
+      'subscription.disabled': 'Endpoint disabled',
+      'subscription.ended': 'Endpoint removed',
+      'secret.shown': 'Signing secret shown',
+      'secret.rotated': 'Signing secret rotated',
+      'delivery.retried': 'Delivery sent again',
+      'replay.created': 'Deliveries sent again',
+      'replay.cancelled': 'Resending stopped',
+      'key.created': 'API key created',
+      'key.rotated': 'API key rotated',
+      'key.revoked': 'API key revoked',
+      'portal_link.created': 'Portal link created',
+      'session.started': 'Portal opened',
+      'session.ended': 'Signed out',
+    } satisfies Partial<Record<AuditAction, string>>,
   },
   secret: {
     title: 'Signing secret',

@@ -13,8 +13,8 @@ type ListTableProps<T> = {
   /** Default: newest first. */
   readonly order?: string;
   readonly columns: readonly Column<T>[];
-  readonly hrefOf: (item: T) => string;
-  readonly selectedId: string | undefined;
+  readonly hrefOf?: (item: T) => string;
+  readonly selectedId?: string | undefined;
   readonly isStale?: boolean;
   /** Shown instead of an empty table. */
   readonly empty: ComponentChildren;

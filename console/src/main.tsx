@@ -4,6 +4,8 @@ import './styles/base.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { base, prefixLinks } from './base.ts';
+import { addDrawings } from './components/icon.tsx';
+import { consoleDrawings } from './console-icons.ts';
 import { startClock } from './clock.ts';
 import { english } from './english.ts';
 import { startKeys } from './shortcuts.ts';
@@ -14,6 +16,7 @@ import { startTheme } from './theme.ts';
 import { setWords } from './words.ts';
 
 setWords(english);
+addDrawings(consoleDrawings);
 if (base !== '') prefixLinks();
 startTheme();
 startClock();

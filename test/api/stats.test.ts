@@ -1,11 +1,10 @@
 // Statistics over HTTP: counts per step of an app and of its subscriptions.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits/limits.ts';
-import { realWorld } from '../../src/core/base/world.ts';
 import { get, inState, onlyDelivery, publish, quiet, subscribe, until } from '../e2e/stage.ts';
 import { receive } from '../e2e/receiver.ts';
 import { start, type Running } from './harness.ts';
+import { hastyWorld } from './hasty-world.ts';
 
 interface Counts {
   published: number;
@@ -47,16 +46,6 @@ interface SubscriptionStats {
 
 const nothing = { published: 0, delivered: 0, retried: 0, dead: 0, cancelled: 0 };
 const noLatency = { p50Ms: null, p95Ms: null };
-
-/** A world in which the statistics of subscriptions are written every few milliseconds. */
-function hastyWorld() {
-  const world = realWorld();
-  return {
-    ...world,
-    sleep: async (ms: number, signal?: AbortSignal) =>
-      world.sleep(ms === limits.statisticsEveryMs ? 5 : ms, signal),
-  };
-}
 
 describe('GET /stats', () => {
   it('returns every step, with zeros for steps without events', async () => {

@@ -134,8 +134,8 @@ describe('sourceTooLarge', () => {
   it('finds one file too many', () => {
     const files = (count: number): Map<string, string> =>
       new Map(Array.from({ length: count }, (_, i) => [`src/core/a${i}.ts`, '']));
-    assert.deepEqual(sourceTooLarge(files(505)), []);
-    assert.equal(sourceTooLarge(files(506)).length, 1);
+    assert.deepEqual(sourceTooLarge(files(506)), []);
+    assert.equal(sourceTooLarge(files(507)).length, 1);
   });
 });
 

@@ -54,7 +54,7 @@ const methods: Record<string, (client: Client) => [string, PromiseLike<unknown>]
     'createPortalLink',
     c.customers.portalLink({ customer: 'cus_1' }),
   ],
-  stats: (c) => ['getStats', c.stats()],
+  stats: (c) => ['getStats', c.stats({ customer: 'cus_1' })],
   subscriptionStats: (c) => [
     'getSubscriptionStats',
     c.subscriptionStats({ subscriberIds: ['sub_1'] }),

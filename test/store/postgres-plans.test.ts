@@ -38,7 +38,7 @@ const repeatedReads = Object.entries({
   'replayable.name': ['text'],
   'feed.after': ['bigint', 'bigint', 'bigint', 'bigint'],
   'subscriptions.callbacks': ['bigint'],
-  'statistics.subscription': ['text', 'bigint'],
+  'statistics.subscription': ['text', 'bigint', 'text'],
   'statistics.ofSubscription': ['bigint', 'bigint', 'bigint', 'bigint'],
   'statistics.waiting': ['bigint', 'bigint'],
   'statistics.heads': ['bigint'],
@@ -143,6 +143,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // Deliveries in flight.
   'deliveries.running': ['sorts by slice', 'reads all of delivery_running'],
   'oldestPending.running': ['reads all of delivery_running'],
+  'customerStatistics.running': ['reads all of delivery_running'],
   'statistics.running': ['reads all of delivery_running'],
   'statistics.running, repeated': ['reads all of delivery_running'],
   // The first thousand rows; the first rows of so many slices.

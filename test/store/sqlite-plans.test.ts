@@ -127,6 +127,16 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   ],
   // What a node has under way.
   'deliveries.running': ['USE TEMP B-TREE FOR DISTINCT'],
+  // The newest subscriptions of a customer, the minutes of a span, and at most so many deliveries.
+  'customerStatistics.steps': ['CO-ROUTINE own', 'SCAN own', 'USE TEMP B-TREE FOR GROUP BY'],
+  'customerStatistics.waiting': [
+    'CO-ROUTINE waiting',
+    'CO-ROUTINE own',
+    'SCAN own',
+    'SCAN waiting',
+  ],
+  'customerStatistics.heads': ['CO-ROUTINE own', 'SEARCH own'],
+  'customerStatistics.running': ['CO-ROUTINE own', 'SCAN own', 'CREATE BLOOM FILTER'],
   // A few of each.
   'attention.failing': ['CO-ROUTINE failing', 'SCAN failing', sorted],
   'attention.lastTried': ['CO-ROUTINE waiting', 'SCAN waiting', sorted],

@@ -1,7 +1,15 @@
 // The contract of the Store port: statistics of subscriptions, and their expiry.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { bucketOf, minuteMs, minuteOf, spanBetween } from '../../src/core/telemetry/statistics.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import {
+  bucketOf,
+  minuteMs,
+  minuteOf,
+  spanBetween,
+  spanOf,
+} from '../../src/core/telemetry/statistics.ts';
+import type { App } from '../../src/core/domain/app.ts';
 import { callback, newApp, type OpenSubject } from './subject.ts';
 import { settlementOf } from './settlement.ts';
 import { dayMs, nonZero, statsStage, sumOf } from './stats-stage.ts';
@@ -10,6 +18,14 @@ export function subscriptionStatsContract(name: string, open: OpenSubject): void
   describe(`the contract of statistics: ${name}`, () => {
     const { on, staged, subscribed, leased, ofSubscriptions, keep, tidy } = statsStage(open);
     const { clock, newId } = on;
+    const onA = [callback(0, 'a')];
+
+    async function ofCustomer(app: App, customer: string, pendingMax = 99) {
+      const span = spanOf('1h', clock.ms);
+      const input = { appNo: app.no, customer, span, pendingMax };
+      const { steps, ...found } = await on.store.read('customerStatistics', input);
+      return { ...found, counts: nonZero(sumOf(steps).counts), took: sumOf(steps).took, steps };
+    }
 
     describe('subscriptionStatistics', () => {
       it('returns the stored statistics of each, over all its callbacks', async () => {
@@ -37,6 +53,23 @@ export function subscriptionStatsContract(name: string, open: OpenSubject): void
         assert.equal(took[bucketOf(12)], 2);
         const other = await newApp(on.store);
         assert.deepEqual(await ofSubscriptions(other, [one.id]), []);
+      });
+
+      it('leaves out those of other customers than the given one', async () => {
+        const { app, one } = await staged([callback(0, 'a')]);
+        const mine = await subscribed(app, { callbacks: onA, customer: 'cus_1' });
+        const foreign = await subscribed(app, { callbacks: onA, customer: 'cus_2' });
+        const input = { appNo: app.no, ids: [one.id, foreign.id, mine.id], pendingMax: 9 };
+        const span = spanOf('1h', clock.ms);
+        const found = await on.store.read('subscriptionStatistics', {
+          ...input,
+          customer: 'cus_1',
+          span,
+        });
+        assert.deepEqual(
+          found.map(({ id }) => id),
+          [mine.id],
+        );
       });
 
       it('writes at most the limit, and reports whether there is more', async () => {
@@ -125,6 +158,97 @@ export function subscriptionStatsContract(name: string, open: OpenSubject): void
         await tidy(7 * dayMs);
         const [after_] = await on.store.read('subscriptionStatistics', input);
         assert.deepEqual(after_?.steps, []);
+      });
+    });
+
+    describe('customerStatistics', () => {
+      it('sums up its subscriptions, ended ones too, and no others', async () => {
+        const { app, one: ofNone } = await staged(onA);
+        const other = await newApp(on.store);
+        const mine = { callbacks: onA, customer: 'cus_1' };
+        const one = await subscribed(app, mine);
+        const ended = await subscribed(app, mine);
+        const foreign = await subscribed(app, { callbacks: onA, customer: 'cus_2' });
+        const elsewhere = await subscribed(other, mine);
+        for (const [each, kind] of [
+          [one, 'delivered'],
+          [ended, 'dead'],
+          [foreign, 'delivered'],
+          [elsewhere, 'delivered'],
+          [ofNone, 'delivered'],
+        ] as const) {
+          const [delivery] = await leased(each, { room: 1 });
+          assert(delivery);
+          await on.store.settle(settlementOf(delivery, kind, clock.ms));
+          if (each === one) clock.ms += 2 * minuteMs;
+        }
+        await keep();
+        await on.store.edit('unsubscribe', { appNo: app.no, id: ended.id });
+        const found = await ofCustomer(app, 'cus_1');
+        assert.deepEqual(found.counts, { made: 2, delivered: 1, dead: 1 });
+        assert.equal(found.took[bucketOf(12)], 2);
+        assert.deepEqual(
+          found.steps.map(({ figures }) => nonZero(figures.counts)),
+          [
+            { made: 1, delivered: 1 },
+            { made: 1, dead: 1 },
+          ],
+        );
+        const { pending, oldestPending, isCapped, subscriptionsAreCapped } = found;
+        assert.deepEqual(
+          [pending, oldestPending, isCapped, subscriptionsAreCapped],
+          [0, undefined, false, false],
+        );
+        assert.deepEqual((await ofCustomer(app, 'cus_2')).counts, { made: 1, delivered: 1 });
+        assert.deepEqual((await ofCustomer(app, 'cus_3')).counts, {});
+      });
+
+      it('counts pending and running deliveries up to a limit, and finds the oldest', async () => {
+        const { app, one: ofNone } = await staged(onA);
+        const mine = { callbacks: onA, customer: 'cus_1' };
+        const one = await subscribed(app, mine);
+        const two = await subscribed(app, mine);
+        const foreign = await subscribed(app, { callbacks: onA, customer: 'cus_2' });
+        for (const each of [ofNone, foreign]) {
+          await leased(each, { room: 1 });
+          await leased(each, { room: 0 });
+        }
+        clock.ms += 1;
+        const [running] = await leased(two, { room: 1 });
+        assert(running);
+        clock.ms += 1;
+        for (const each of [one, two, two]) {
+          await leased(each, { room: 0 });
+          clock.ms += 1;
+        }
+        const found = await ofCustomer(app, 'cus_1', 5);
+        const { pending, isCapped, oldestPending } = found;
+        assert.deepEqual([pending, isCapped, oldestPending], [4, false, running.event]);
+        await on.store.settle(settlementOf(running, 'delivered', 0));
+        const capped = await ofCustomer(app, 'cus_1', 2);
+        assert.deepEqual([capped.pending, capped.isCapped], [2, true]);
+        const [of] = await ofSubscriptions(app, [one.id]);
+        assert.equal(capped.oldestPending, of?.oldestPending);
+      });
+
+      it('includes only the newest subscriptions of a customer with too many', async () => {
+        const app = await newApp(on.store);
+        const mine = { callbacks: onA, customer: 'cus_1' };
+        const oldest = await subscribed(app, mine);
+        await leased(oldest, { room: 1 });
+        await leased(oldest, { room: 0 });
+        await keep();
+        const newer = limits.customerSubscriptionsMax - 1;
+        await Promise.all(Array.from({ length: newer }, async () => subscribed(app, mine)));
+        const all = await ofCustomer(app, 'cus_1');
+        assert.deepEqual(
+          [all.pending, all.counts, all.subscriptionsAreCapped],
+          [2, { made: 2 }, false],
+        );
+        await subscribed(app, mine);
+        const some = await ofCustomer(app, 'cus_1');
+        assert.deepEqual([some.pending, some.counts, some.subscriptionsAreCapped], [0, {}, true]);
+        assert.equal(some.oldestPending, undefined);
       });
     });
   });

@@ -22,8 +22,9 @@ export function statsHandlers(context: Context): Handlers {
       const query = Object.fromEntries(request.query);
       const subscriberId = fields.optionalText(query, 'subscriberId');
       const asked = timeAsked(query, context.store.nowMs());
-      const stats = await getStats(context, app, { ...asked, subscriberId });
-      const { span, oldestPendingMs } = stats;
+      const customer = fields.optionalText(query, 'customer');
+      const stats = await getStats(context, app, { ...asked, subscriberId, customer });
+      const { span, oldestPendingMs, subscriptionsAreCapped } = stats;
       const stepMs = span.stepMinutes * minuteMs;
       const steps = stats.steps.map((figures, i) => ({
         at: fields.time(span.fromMinute * minuteMs + i * stepMs),
@@ -36,6 +37,7 @@ export function statsHandlers(context: Context): Handlers {
         pending: stats.pending,
         pendingIsCapped: stats.isPendingCapped,
         oldestPendingAt: oldestPendingMs === undefined ? null : fields.time(oldestPendingMs),
+        ...(subscriptionsAreCapped === undefined ? {} : { subscriptionsAreCapped }),
         attention: stats.attention.map(showAttention),
       };
       return { status: 200, body };

@@ -1,9 +1,14 @@
 // Generated from openapi.yaml by `npm run docs`: the types of the service itself, its contracts, nodes and statistics, and error responses.
-import type { EventTypeState } from './event.ts';
+import type { Customer, EventTypeState } from './event.ts';
 
 export interface GetStatsQuery {
   /** Statistics of this subscription only. */
   subscriberId?: string | undefined;
+  /**
+   * Only deliveries to subscriptions of this customer; they count as published, too. With
+   * `subscriberId`, the subscription must be of this customer.
+   */
+  customer?: Customer | undefined;
   /**
    * Time range up to now, in steps of 60, 60, 1,800 or 10,800 seconds. The last step is still
    * in progress. Default, if `from` is absent: 1h.
@@ -25,7 +30,15 @@ export interface GetStatsAnswer extends StatsSpan {
   pendingIsCapped: PendingIsCapped;
   /** When the event of the oldest delivery that has not ended was published. */
   oldestPendingAt: string | null;
-  /** Receivers and subscriptions that need attention, worst first. */
+  /**
+   * Only in statistics of a customer: whether it has more than 1,000 subscriptions, of which
+   * the older ones are not included.
+   */
+  subscriptionsAreCapped?: boolean;
+  /**
+   * Receivers and subscriptions of the app that need attention, worst first. Empty in
+   * statistics of a subscription or a customer.
+   */
   attention: readonly Attention[];
 }
 

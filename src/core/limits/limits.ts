@@ -224,7 +224,7 @@ export const limits = {
   searchRowsMin: 64,
   searchRowsMax: 1_024,
   searchRangesMax: 64,
-  /** Subscriptions of a customer that a list of customers counts. */
+  /** Subscriptions of a customer that a list of customers counts, and that its statistics sum up. */
   customerSubscriptionsMax: 1_000,
   /** A search that names more lanes checks each match instead. */
   searchLanesMax: 256,

@@ -1,6 +1,6 @@
 // Statistics: the activity of an app or of its subscriptions, step by step, and what needs
 // attention.
-import type { App } from '../../core/domain/app.ts';
+import { customerOf, type Actor } from '../../core/domain/app.ts';
 import {
   addStatistics,
   calendarLastMs,
@@ -16,10 +16,12 @@ import {
 import { timeOf, withoutPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem } from '../../core/errors/problem.ts';
-import type { Attention, StepStatistics } from '../../store/port/statistics-verbs.ts';
+import type {
+  Attention,
+  StepStatistics,
+  SubscriptionFigures,
+} from '../../store/port/statistics-verbs.ts';
 import type { Context } from '../context.ts';
-
-type Owner = Pick<App, 'no'>;
 
 /** A range that ends now, or an explicit start and end. */
 export type TimeAsked = { range: Range } | { fromMs: number; untilMs: number };
@@ -36,17 +38,27 @@ export interface Stats extends StatisticsChart {
   isPendingCapped: boolean;
   /** When the event of the oldest pending delivery was published. */
   oldestPendingMs: number | undefined;
+  /** Undefined unless the statistics are of a customer. */
+  subscriptionsAreCapped?: boolean;
   attention: readonly Attention[];
 }
 
 export async function getStats(
   { store }: Pick<Context, 'store'>,
-  app: Owner,
-  asked: TimeAsked & { subscriberId: string | undefined },
+  app: Actor,
+  asked: TimeAsked & { subscriberId: string | undefined; customer: string | undefined },
 ): Promise<Stats> {
   const span = spanFor(asked, store.nowMs());
   const { subscriberId } = asked;
-  if (subscriberId !== undefined) return statsOfOne({ store }, app, { subscriberId, span });
+  const customer = customerOf(app, asked.customer, 'query.customer');
+  if (subscriberId !== undefined)
+    return statsOfOne({ store }, app, { subscriberId, customer, span });
+  if (customer !== undefined) {
+    const input = { appNo: app.no, customer, span, pendingMax: limits.pendingCountedMax };
+    const found = await store.read('customerStatistics', input);
+    const { subscriptionsAreCapped } = found;
+    return { ...statsOfSubscriptions(span, found), subscriptionsAreCapped };
+  }
   const found = await store.read('appStatistics', { appNo: app.no, span });
   return {
     ...chart(span, found.steps),
@@ -63,16 +75,17 @@ export interface SubscriptionStats extends StatisticsChart {
   isPendingCapped: boolean;
 }
 
-/** Ordered by id; unknown ones are left out. */
+/** In the order of the ids; those that are unknown to the actor are left out. */
 export async function getSubscriptionStats(
   { store }: Pick<Context, 'store'>,
-  app: Owner,
+  app: Actor,
   asked: TimeAsked & { subscriberIds: readonly string[] },
 ): Promise<{ span: Span; items: readonly SubscriptionStats[] }> {
   const span = spanFor(asked, store.nowMs());
   const ids = asked.subscriberIds.flatMap((id) => withoutPrefix('sub', id) ?? []);
   const pendingMax = limits.pendingCountedEachMax;
-  const input = { appNo: app.no, ids: [...new Set(ids)], span, pendingMax };
+  const { no: appNo, customer } = app;
+  const input = { appNo, customer, ids: [...new Set(ids)], span, pendingMax };
   const found = await store.read('subscriptionStatistics', input);
   const items = found.map(({ id, steps, pending, isCapped }) => ({
     ...chart(span, steps.map(ofSubscription)),
@@ -85,19 +98,24 @@ export async function getSubscriptionStats(
 
 async function statsOfOne(
   { store }: Pick<Context, 'store'>,
-  app: Owner,
-  { subscriberId, span }: { subscriberId: string; span: Span },
+  app: Actor,
+  asked: { subscriberId: string; customer: string | undefined; span: Span },
 ): Promise<Stats> {
+  const { subscriberId, customer, span } = asked;
   const id = withoutPrefix('sub', subscriberId);
   const ids = id === undefined ? [] : [id];
-  const input = { appNo: app.no, ids, span, pendingMax: limits.pendingCountedMax };
+  const input = { appNo: app.no, customer, ids, span, pendingMax: limits.pendingCountedMax };
   const [found] = await store.read('subscriptionStatistics', input);
   if (found === undefined) {
     throw new Problem('not_found', `There is no subscription ${JSON.stringify(subscriberId)}`);
   }
-  const { pending, isCapped, oldestPending } = found;
+  return statsOfSubscriptions(span, found);
+}
+
+function statsOfSubscriptions(span: Span, found: SubscriptionFigures): Stats {
+  const { steps, pending, isCapped, oldestPending } = found;
   return {
-    ...chart(span, found.steps.map(ofSubscription)),
+    ...chart(span, steps.map(ofSubscription)),
     pending,
     isPendingCapped: isCapped,
     oldestPendingMs: timeOfEvent(oldestPending),

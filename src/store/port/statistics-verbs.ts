@@ -26,10 +26,21 @@ export interface StatisticsReads {
   /** Totals of an app: at every instant the same as counting its rows. */
   counts: { input: { appNo: number }; output: Counts };
   appStatistics: { input: { appNo: number; span: Span }; output: AppStatistics };
-  /** In the order of the ids; unknown ones are left out. */
+  /** In the order of the ids; unknown ones, and those of other customers than the given one, are left out. */
   subscriptionStatistics: {
-    input: { appNo: number; ids: readonly string[]; span: Span; pendingMax: number };
+    input: {
+      appNo: number;
+      customer?: string | undefined;
+      ids: readonly string[];
+      span: Span;
+      pendingMax: number;
+    };
     output: readonly SubscriptionStatistics[];
+  };
+  /** Sums over the newest `customerSubscriptionsMax` subscriptions of the customer, ended ones included. */
+  customerStatistics: {
+    input: { appNo: number; customer: string; span: Span; pendingMax: number };
+    output: CustomerStatistics;
   };
 }
 
@@ -48,8 +59,17 @@ export interface AppStatistics {
   attention: readonly Attention[];
 }
 
-export interface SubscriptionStatistics {
+export interface SubscriptionStatistics extends SubscriptionFigures {
   id: string;
+}
+
+export interface CustomerStatistics extends SubscriptionFigures {
+  /** The customer has more subscriptions, which are not included. */
+  subscriptionsAreCapped: boolean;
+}
+
+/** Figures of one subscription, or the sums over several. */
+export interface SubscriptionFigures {
   steps: readonly StepStatistics[];
   pending: number;
   /** The count stopped at its limit: there are at least this many. */

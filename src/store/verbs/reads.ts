@@ -18,6 +18,7 @@ import { replayable, replayRange, replay, replays, runningReplays } from './repl
 import { delivery } from './shared/delivery.ts';
 import { notices } from './shared/notices.ts';
 import type { Read } from './shared/verb.ts';
+import { customerStatistics } from './statistics/customer-statistics.ts';
 import { gauges, laneCensus, subscriptionCensus, health } from './statistics/gauges.ts';
 import { appStatistics, counts, subscriptionStatistics } from './statistics/statistics.ts';
 import { expiring } from './subscriptions/end-subscription.ts';
@@ -82,6 +83,7 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   counts,
   appStatistics,
   subscriptionStatistics,
+  customerStatistics,
   feed,
   watched,
   deliveriesNamed,

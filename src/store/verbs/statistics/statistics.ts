@@ -19,7 +19,7 @@ import type { Read } from '../shared/verb.ts';
 const { counts: countColumns } = appColumns;
 const ofSubscription = 'lane in (select no from lane where subscription = ?1)';
 /** SQLite binds numbers as floating point, so the division needs a cast. */
-const step = (from: string, length: string): string =>
+export const step = (from: string, length: string): string =>
   `cast((minute - ${from}) / ${length} as integer) as step`;
 
 export const statisticsSql = {
@@ -34,7 +34,8 @@ export const statisticsSql = {
   ofApp: `
     select ${step('?2', '?4')}, ${sums(appColumns.all)} from stat_app
     where app = ?1 and minute > 0 and minute >= ?2 and minute < ?3 group by step`,
-  subscription: 'select no, id from subscription where id = ?1 and app = ?2',
+  subscription: `
+    select no, id from subscription where id = ?1 and app = ?2 and (?3 = '' or customer = ?3)`,
   // Compares row values, which only the primary key can serve: by minute alone, all subscriptions
   // would be read.
   ofSubscription: `
@@ -75,8 +76,8 @@ export const appStatistics: Read<'appStatistics'> = function* ({ appNo, span }) 
 };
 
 export const subscriptionStatistics: Read<'subscriptionStatistics'> = function* (input) {
-  const { appNo, ids, span, pendingMax } = input;
-  const asked = ids.map((id) => [id, appNo]);
+  const { appNo, customer = '', ids, span, pendingMax } = input;
+  const asked = ids.map((id) => [id, appNo, customer]);
   const rows = yield* forEach(statisticsSql.subscription, asked);
   const numbers = new Map(rows.map((row) => [text(row, 'id'), integer(row, 'no')]));
   const known = ids.flatMap((id) => {
@@ -113,11 +114,15 @@ function* countsOf(appNo: number): Script<Counts> {
   return found;
 }
 
-function spanValues({ fromMinute, untilMinute, stepMinutes }: Span): [number, number, number] {
+export function spanValues({
+  fromMinute,
+  untilMinute,
+  stepMinutes,
+}: Span): [number, number, number] {
   return [fromMinute, untilMinute, stepMinutes];
 }
 
-function toSteps(rows: readonly Row[], columns: StatisticsColumns): StepStatistics[] {
+export function toSteps(rows: readonly Row[], columns: StatisticsColumns): StepStatistics[] {
   return rows
     .map((row) => ({ step: integer(row, 'step'), figures: toStatistics(row, columns) }))
     .sort((a, b) => a.step - b.step);

@@ -1,5 +1,5 @@
 // Rate limits and concurrency limits of subscriptions.
-import type { Flaw, History, Send } from './history.ts';
+import type { Flaw, History, LogRow, Send } from './history.ts';
 
 /** Clocks have whole milliseconds, and a check may come up to one millisecond late. */
 const slackMs = 2;
@@ -15,7 +15,7 @@ export function judgeRate(history: History): Flaw[] {
   const flaws: string[] = [];
   const sends = Map.groupBy(history.sends, ({ subscription }) => subscription);
   for (const { id, ratePerSecond, claims } of limitedOf(history)) {
-    const given = betweenSteps(claims).flatMap((some) =>
+    const given = betweenSteps(claims, history).flatMap((some) =>
       tooMany(some, { ratePerSecond, spare: slackMs }),
     );
     flaws.push(...given.map((what) => `${id} gave out ${what}`));
@@ -30,15 +30,13 @@ export function judgeRate(history: History): Flaw[] {
   return flaws.map((what) => ({ invariant: 'rate', what }));
 }
 
-/** Splits the times where the clock was set back, since those on both sides do not compare. */
-function betweenSteps(times: readonly number[]): number[][] {
-  const parts: number[][] = [];
-  for (const [at, ms] of times.entries()) {
-    const isBack = ms < (times[at - 1] ?? Infinity);
-    if (isBack) parts.push([]);
-    parts.at(-1)?.push(ms);
-  }
-  return parts;
+/**
+ * Splits the claims where the database's clock was set. Those on both sides do not compare: a step back also moves the
+ * time of the next claim back, and the clock may have passed the earlier claims again since.
+ */
+function betweenSteps(claims: readonly LogRow[], { clockSteps }: History): number[][] {
+  const parts = Map.groupBy(claims, ({ atMs }) => clockSteps.filter((ms) => ms < atMs).length);
+  return [...parts.values()].map((part) => part.map(({ a }) => a));
 }
 
 function tooMany(
@@ -65,7 +63,7 @@ export function countLimited(history: History): number {
   let count = 0;
   for (const { id, ratePerSecond, claims } of limitedOf(history)) {
     const intervalMs = 1_000 / ratePerSecond;
-    for (const atMs of claims) {
+    for (const { a: atMs } of claims) {
       const gapMs = atMs - (last.get(id) ?? -Infinity);
       if (gapMs >= intervalMs - 1 && gapMs <= intervalMs * 1.2 + 20) count += 1;
       last.set(id, atMs);
@@ -77,8 +75,8 @@ export function countLimited(history: History): number {
 interface Limited {
   id: string;
   ratePerSecond: number;
-  /** When its deliveries were claimed, by the clock of the database. */
-  claims: readonly number[];
+  /** When its deliveries were claimed: in `a`, by the clock of the database. */
+  claims: readonly LogRow[];
 }
 
 function limitedOf({ deliveries, log, subscriptions }: History): Limited[] {
@@ -88,9 +86,7 @@ function limitedOf({ deliveries, log, subscriptions }: History): Limited[] {
     ({ event, n }) => rowOf.get(`dlv_${event}_${n}`)?.subscription ?? '',
   );
   return subscriptions.flatMap(({ id, ratePerSecond }) =>
-    ratePerSecond === undefined
-      ? []
-      : [{ id, ratePerSecond, claims: (claims.get(id) ?? []).map(({ a }) => a) }],
+    ratePerSecond === undefined ? [] : [{ id, ratePerSecond, claims: claims.get(id) ?? [] }],
   );
 }
 

@@ -92,22 +92,22 @@ const breaks: readonly Break[] = [
   {
     name: 'no-back-off',
     file: 'src/core/domain/retry.ts',
-    find: '  const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);',
-    replace: '  const jittered = nowMs + 0 * waitMs * (1 - jitter + 2 * jitter * chance);',
+    find: '  const jittered = waitMs * (1 - jitter + 2 * jitter * chance);',
+    replace: '  const jittered = 0 * waitMs * (1 - jitter + 2 * jitter * chance);',
     breaks: ['I7'],
   },
   {
     name: 'too-much-back-off',
     file: 'src/core/domain/retry.ts',
-    find: '  const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);',
-    replace: '  const jittered = nowMs + 4 * waitMs * (1 - jitter + 2 * jitter * chance);',
+    find: '  const jittered = waitMs * (1 - jitter + 2 * jitter * chance);',
+    replace: '  const jittered = 4 * waitMs * (1 - jitter + 2 * jitter * chance);',
     breaks: ['I7'],
   },
   {
     name: 'ignore-retry-after',
     file: 'src/core/domain/retry.ts',
-    find: '  return Math.round(Math.max(jittered, asked));',
-    replace: '  return Math.round(Math.max(jittered, 0 * asked));',
+    find: '  return Math.round(Math.max(jittered, Math.min(askedMs, askedMaxMs)));',
+    replace: '  return Math.round(Math.max(jittered, 0 * Math.min(askedMs, askedMaxMs)));',
     breaks: ['I7'],
   },
   {

@@ -17,7 +17,7 @@ export class Ledger {
     const address =
       family === 4
         ? `45.${(no >> 16) & 255}.${(no >> 8) & 255}.${no & 255}`
-        : `2a00:${((no >> 16) + 1).toString(16)}:${((no & 0xffff) + 1).toString(16)}::1`;
+        : `2a00:${((no >> 15) + 1).toString(16)}:${((no & 0x7fff) + 1).toString(16)}::1`;
     this.#told.set(address, told);
     return address;
   }

@@ -194,12 +194,8 @@ function settle({ operationId }: Operation, draft: Draft, deps: DrawDeps): Draft
       const kept = ends.length === 0 ? {} : sorted;
       return { ...draft, value: { ...value, filter: { ...rest, ...definedOf(kept) } } };
     }
-    case 'createKey': {
-      const value = isObject(draft.value) ? draft.value : {};
-      if (value['expiresAt'] === undefined) return draft;
-      const expiresAt = new Date(deps.nowMs + chance.whole(60_000, 1e9)).toISOString();
-      return { ...draft, value: { ...value, expiresAt } };
-    }
+    case 'createKey':
+      return settleKey(draft, deps);
     case 'editSubscription': {
       const value = isObject(draft.value) ? draft.value : {};
       const { callbacks } = value;
@@ -211,6 +207,20 @@ function settle({ operationId }: Operation, draft: Draft, deps: DrawDeps): Draft
     default:
       return orderEnds(draft);
   }
+}
+
+function settleKey(draft: Draft, { chance, nowMs }: DrawDeps): Draft {
+  const value = isObject(draft.value) ? draft.value : {};
+  const expiresAt = new Date(nowMs + chance.whole(60_000, 1e9)).toISOString();
+  const expiry = value['expiresAt'] === undefined ? {} : { expiresAt };
+  const { customer, scopes } = value;
+  if (customer === undefined || !Array.isArray(scopes)) {
+    return { ...draft, value: { ...value, ...expiry } };
+  }
+  // A key of a customer cannot administrate.
+  const some = scopes.filter((scope) => scope !== 'admin' && scope !== 'operator');
+  const bound = some.length === 0 ? ['read'] : some;
+  return { ...draft, value: { ...value, ...expiry, scopes: bound } };
 }
 
 function definedOf(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {

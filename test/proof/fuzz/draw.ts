@@ -46,7 +46,7 @@ export function drawValue(deps: DrawDeps, schema: Schema): unknown {
     case 'number':
       return drawNumber(chance, own);
     case 'string':
-      return drawString(deps, own);
+      return drawString(deps, Object.assign({}, ...parts.toReversed()) as Schema);
     case 'array':
       return drawArray(deps, own);
     case 'object':
@@ -89,10 +89,17 @@ function drawByPattern(
     drawEventName(chance),
     drawName(chance),
     `/${drawText(chance, minLength, maxLength - 1)}`,
+    drawDuration(deps),
   ];
   const fitting = drawn.find((text) => new RegExp(pattern, 'u').test(text));
   if (fitting === undefined) throw new Error(`Cannot draw a text for the pattern ${pattern}`);
   return fitting;
+}
+
+function drawDuration({ chance, rules }: DrawDeps): string {
+  return rules === 'told'
+    ? chance.pick(['60s', '1m', '90m', '8h', '7d'])
+    : `${chance.whole(0, 999_999)}${chance.pick(['s', 'm', 'h', 'd'])}`;
 }
 
 function namePattern({ document }: DrawDeps): string | undefined {

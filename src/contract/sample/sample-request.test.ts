@@ -319,6 +319,35 @@ paths:
     }
   }
 
+  it('shows no credential that has expired', () => {
+    const made = sampled(
+      operation(`
+components: { securitySchemes: { B: { type: http, scheme: bearer } } }
+paths:
+  /s:
+    post:
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema:
+              required: [sink, sinkCredential]
+              properties:
+                sink: { type: string }
+                sinkCredential:
+                  required: [accessToken, accessTokenExpiresUtc]
+                  properties:
+                    accessToken: { type: string }
+                    accessTokenExpiresUtc: { type: string, format: date-time, example: '2024-12-06T14:37:56Z' }
+      callbacks:
+        e: { '{$request.body#/sink}': { post: { security: [{ B: [] }] } } }`),
+    );
+    assert.deepEqual(made.raw.body?.value, {
+      sink: callbackUrl,
+      sinkCredential: { accessToken: 'string', accessTokenExpiresUtc: '9999-12-31T23:59:59Z' },
+    });
+  });
+
   it('calls each variant of our own document', async () => {
     const { operations } = await loadContract(
       join(import.meta.dirname, '..', '..', '..', 'openapi.yaml'),

@@ -1,5 +1,6 @@
 // A valid request for an operation, made so that as many of its callbacks as possible resolve: the places that callback
 // keys read hold the given URL. It carries no credentials; the caller has them.
+import { valueAt } from '../../core/base/pointer.ts';
 import { isEventName } from '../../core/domain/pattern.ts';
 import { isList } from '../document/document.ts';
 import { type ExpressionInput, type Message, evaluate } from '../expression/evaluate.ts';
@@ -237,10 +238,12 @@ function drawRaw(
   }
   const wanted = bodyWants(needs);
   const isRequired = operation.body?.required === true && (variant?.name ?? '') === '';
-  const drawn = drawBody(operation.body, wanted, {
-    isShown: isRequired || wanted.length > 0,
-    draw,
-  });
+  const options = { isShown: isRequired || wanted.length > 0, draw };
+  const first = drawBody(operation.body, wanted, options);
+  if (first.kind === 'none') return first;
+  const lasting = lastingWants(variant, first.body?.value);
+  const drawn =
+    lasting.length === 0 ? first : drawBody(operation.body, [...wanted, ...lasting], options);
   if (drawn.kind === 'none') return drawn;
   const lower = texts.header.map(([name, text]): [string, string] => [name.toLowerCase(), text]);
   const { body } = drawn;
@@ -260,6 +263,18 @@ function bodyWants(needs: readonly Need[]): WantedValue[] {
     expression.kind === 'body' ? [{ pointer: expression.pointer, accepts, value }] : [],
   );
 }
+
+/** Credentials in a body expire; one whose example is in the past would be refused. */
+function lastingWants(variant: Variant | undefined, body: unknown): WantedValue[] {
+  const additions = variant?.callbacks.flatMap((one) => one.additions) ?? [];
+  return additions.flatMap(({ expires }) =>
+    expires?.kind === 'body' && valueAt(body, expires.pointer) !== undefined
+      ? [{ pointer: expires.pointer, accepts: (value: unknown) => value === never, value: never }]
+      : [],
+  );
+}
+
+const never = '9999-12-31T23:59:59Z';
 
 function reads(expression: Need['expression'], { in: kind, name }: Parameter): boolean {
   if (expression.kind !== kind || !('name' in expression)) return false;

@@ -97,9 +97,11 @@ const kindOfQuery: Readonly<Record<string, Kind>> = {
 const pages = [
   'deliveries',
   'subscriptions',
+  'customers',
   'events',
   'replays',
   'keys',
+  'search',
   'contract',
   'sign-in',
   'x',
@@ -171,7 +173,6 @@ function drawBody({ body, operationId }: Operation, deps: DrawDeps): unknown {
 
 /** Applies rules across fields that only the descriptions state. */
 function settle({ operationId }: Operation, draft: Draft, deps: DrawDeps): Draft {
-  const { chance } = deps;
   switch (operationId) {
     case 'subscribeOperation':
       return settleSubscribe(draft, deps);
@@ -196,6 +197,8 @@ function settle({ operationId }: Operation, draft: Draft, deps: DrawDeps): Draft
     }
     case 'createKey':
       return settleKey(draft, deps);
+    case 'registerExchange':
+      return settleExchange(draft, deps);
     case 'editSubscription': {
       const value = isObject(draft.value) ? draft.value : {};
       const { callbacks } = value;
@@ -223,6 +226,15 @@ function settleKey(draft: Draft, { chance, nowMs }: DrawDeps): Draft {
   return { ...draft, value: { ...value, ...expiry, scopes: bound } };
 }
 
+/** For the operation of `exchanged` in stage.ts. */
+function settleExchange(draft: Draft, { chance, urls }: DrawDeps): Draft {
+  const body = { callbackUrl: chance.pick(urls) };
+  const request = { method: 'POST', url: '/jobs', body };
+  const status = chance.isLucky(0.8) ? 201 : chance.whole(200, 599);
+  const response = { status, body: { jobId: `job_${chance.whole(1, 9)}` } };
+  return { ...draft, value: { request, response } };
+}
+
 function definedOf(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
@@ -241,10 +253,10 @@ function without(pairs: readonly Pair[], names: readonly string[]): Pair[] {
   return pairs.filter(([name]) => !names.includes(name));
 }
 
-/** Keeps exactly one variant of subscribe. */
 /** A body with none of these has the settings of the variant query. */
 const urlNames = ['callbackUrl', 'inProgressUrl', 'failedUrl', 'successUrl'];
 
+/** Keeps exactly one variant of subscribe. */
 function settleSubscribe(draft: Draft, deps: DrawDeps): Draft {
   const { chance, urls } = deps;
   const query = without(draft.query, ['callbackUrl', 'event']);
@@ -255,14 +267,20 @@ function settleSubscribe(draft: Draft, deps: DrawDeps): Draft {
       ['callbackUrl', chance.pick(urls)],
       ['event', 'order.created'],
     ];
-    return { ...draft, query: [...query, ...pairs], value: named ? undefined : draft.value };
+    const rest = value && withoutPatterns(value);
+    return { ...draft, query: [...query, ...pairs], value: named ? undefined : rest };
   }
   assert(value);
+  const isForAll = value['callbackUrl'] !== undefined;
+  return { ...draft, query, value: isForAll ? value : withoutPatterns(value) };
+}
+
+/** Event patterns are only allowed for a callback that matches every event. */
+function withoutPatterns(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const controls = value['x-ringback'];
-  if (value['callbackUrl'] !== undefined || !isObject(controls)) return { ...draft, query, value };
-  // Event patterns are only allowed for a callback that matches every event.
+  if (!isObject(controls)) return value;
   const { events: _events, ...rest } = controls;
-  return { ...draft, query, value: { ...value, 'x-ringback': rest } };
+  return { ...value, 'x-ringback': rest };
 }
 
 function spoil(operation: Operation, draft: Draft, deps: DrawDeps): Draft | undefined {

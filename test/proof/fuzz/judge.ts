@@ -80,7 +80,7 @@ export function operationFor(document: Document, request: FuzzRequest): Operatio
 function ofStatus(operation: Operation | undefined, { status, body }: WireAnswer): string[] {
   if (status < 500) return [];
   const isDeclared =
-    operation?.responses[status] !== undefined && operation.path.startsWith('/console');
+    operation?.responses[status] !== undefined && /^\/(?:console|portal)/.test(operation.path);
   return isDeclared ? [] : [`5xx: answered ${status} ${cut(body.toString())}`];
 }
 

@@ -26,6 +26,8 @@ export function learn(deps: LearnDeps, request: FuzzRequest, answer: WireAnswer)
   const session = /^ringback_session=([^;]+)/.exec(header('set-cookie') ?? '')?.[1];
   if (session !== undefined) pool.learnText('session', session);
   if (isOfSession(request)) return;
+  const json = asJson(body);
+  if (isObject(json) && typeof json['token'] === 'string') pool.learnText('portal', json['token']);
   const text = body.toString();
   const app = caller?.app ?? '';
   if (ofNobody.has(operation.operationId) && operation.scope !== 'operator') return;
@@ -35,14 +37,12 @@ export function learn(deps: LearnDeps, request: FuzzRequest, answer: WireAnswer)
     if (pool.ownerOf(id) === undefined && !mayBeOfOther && app !== '') pool.own(id, app);
     if (!spared.has(id) && app !== '') pool.learn(kindOf(id), app, id);
   }
-  for (const [, file = ''] of text.matchAll(/\/console\/assets\/([\w.-]+)/g))
+  for (const [, file = ''] of text.matchAll(/\/(?:console|portal)\/assets\/([\w.-]+)/g))
     pool.learnText('file', file);
   const tag = header('etag');
   if (tag !== undefined) pool.learnText('etag', tag);
-  const json = asJson(body);
   if (!isObject(json)) return;
-  const { nextCursor, key, token, url } = json;
-  if (typeof token === 'string') pool.learnText('portal', token);
+  const { nextCursor, key, url } = json;
   const ticket = typeof url === 'string' ? /#ticket=([\w-]+)$/.exec(url)?.[1] : undefined;
   if (ticket !== undefined) pool.learnText('ticket', ticket);
   if (typeof nextCursor === 'string') pool.learnText(`cursor ${operation.operationId}`, nextCursor);

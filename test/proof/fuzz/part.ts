@@ -11,6 +11,7 @@ import { fuzzHttp } from './http/part.ts';
 import { askForHugeReports, fullHuge, smallHuge, type HugeSizes } from './huge-documents.ts';
 import { sendHugeValues } from './huge-values.ts';
 import { runLife, type LifeResult } from './run-service.ts';
+import { exchanged } from './stage.ts';
 
 export const fuzz: Part = {
   name: 'fuzz',
@@ -35,7 +36,7 @@ export const fuzz: Part = {
   },
 };
 
-type StoreKind = 'file' | 'memory' | 'postgres';
+type StoreKind = 'file' | 'memory' | 'postgres' | 'exchanges';
 
 interface Sizes {
   lives: readonly (readonly [store: StoreKind, requests: number])[];
@@ -54,6 +55,7 @@ const full: Sizes = {
     ...Array.from({ length: 6 }, () => ['memory', 8_000] as const),
     ...Array.from({ length: 2 }, () => ['file', 7_000] as const),
     ...Array.from({ length: 2 }, () => ['postgres', 4_000] as const),
+    ['exchanges', 1_000],
   ],
   atOnce: 2,
   foreign: { requests: 60, documentsMax: 1_000 },
@@ -128,7 +130,18 @@ const titles: Readonly<Record<StoreKind, string>> = {
   memory: 'SQLite in memory',
   file: 'SQLite in a file, opened again afterwards',
   postgres: 'PostgreSQL, opened again afterwards',
+  exchanges: 'an API that registers its exchanges',
 };
+
+/** The service offers no operations to subscribe. */
+const ofExchanges = [
+  'registerExchange',
+  'listSubscriptions',
+  'getSubscription',
+  'editSubscription',
+  'deleteSubscription',
+  'confirmSubscription',
+];
 
 async function liveOn(
   store: StoreKind,
@@ -137,6 +150,12 @@ async function liveOn(
   switch (store) {
     case 'memory':
       return runLife({ ...options, store: { RINGBACK_DATA: ':memory:' } });
+    case 'exchanges':
+      return runLife({
+        ...options,
+        store: { RINGBACK_DATA: ':memory:', ...exchanged },
+        only: ofExchanges,
+      });
     case 'file': {
       const folder = await mkdtemp(join(tmpdir(), 'ringback-fuzz-'));
       try {

@@ -131,6 +131,7 @@ const weights: Readonly<Record<string, number>> = {
   retryDelivery: 2,
   cancelReplay: 3,
   createKey: 2,
+  registerExchange: 2,
 };
 
 function draw(life: Life, chance: Chance): FuzzRequest {

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { isObject } from './schema-errors.ts';
 import { secretIn } from './leaks.ts';
 import type { Caller } from './request.ts';
@@ -32,6 +33,12 @@ export interface Stage extends AsyncDisposable {
   reopen: () => Promise<Running>;
 }
 
+/** Settings for a service that registers what an API answers, instead of offering operations to subscribe. */
+export const exchanged = {
+  RINGBACK_CONTRACT: join(import.meta.dirname, '..', 'sim', 'jobs.yaml'),
+  RINGBACK_OPERATIONS: 'register',
+} as const;
+
 const everything = ['subscribe', 'publish', 'read', 'admin'];
 
 export async function openStage({ store, onViolation }: StageOptions): Promise<Stage> {
@@ -45,6 +52,7 @@ export async function openStage({ store, onViolation }: StageOptions): Promise<S
       RINGBACK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       RINGBACK_ALLOW_TARGETS: 'loopback',
       RINGBACK_TIMEOUT: '2s',
+      RINGBACK_PORTAL_LOGO: join(import.meta.dirname, '..', '..', '..', 'console', 'icon.svg'),
     },
     world,
     hear: hearing(onViolation),

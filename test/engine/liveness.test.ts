@@ -144,6 +144,16 @@ describe('a node', () => {
     assert.equal(engine.self.isFresh(), false, 'but it reports that its heartbeat is too old');
   });
 
+  it('is ready again at once after its machine was suspended, although it is alone', async () => {
+    const world = virtualWorld();
+    const { send } = quickNetwork(async () => ok);
+    await using engine = await startEngine(world, openDatabase(), send);
+    world.suspend(3_600_000);
+    assert.equal(engine.self.isFresh(), false);
+    await world.settle();
+    assert.equal(engine.self.isFresh(), true);
+  });
+
   it('does not declare itself gone after the machine has slept', async () => {
     const world = virtualWorld();
     const { way, verbs } = cuttable(openDatabase());

@@ -73,20 +73,19 @@ export class Liveness {
     return this.#deps.role;
   }
 
-  /** Whether a recent heartbeat has reached the store. */
+  /**
+   * Whether a recent heartbeat has reached the store. A node that finds itself silent sends one at
+   * once: its timers do not notice a suspension or a wall clock set forward.
+   */
   isFresh(): boolean {
-    return this.#deps.world.elapsedMs() - this.#now.seenMs <= limits.nodeFreshMs;
+    const isFresh = this.#deps.world.elapsedMs() - this.#now.seenMs <= limits.nodeFreshMs;
+    if (!isFresh) this.#resting?.abort();
+    return isFresh;
   }
 
-  /**
-   * A node that is alone on its database may always work, since no other could take over. A node
-   * that finds itself silent sends a heartbeat at once: its timers do not notice a suspension or a
-   * wall clock set forward.
-   */
+  /** A node that is alone on its database may always work, since no other could take over. */
   mayWork(): boolean {
-    if (!this.#deps.store.isShared || this.isFresh()) return true;
-    this.#resting?.abort();
-    return false;
+    return !this.#deps.store.isShared || this.isFresh();
   }
 
   /** Whether a lease still belongs to this node, so that an attempt may start under it. */

@@ -16,6 +16,7 @@ interface Broken {
   change: SourceChange;
   breaks: RegExp;
   only: readonly string[];
+  requests?: number;
 }
 
 const broken: readonly Broken[] = [
@@ -98,11 +99,12 @@ const broken: readonly Broken[] = [
     },
     breaks: /^undeclared: status 201, \/\S+ is no date-time/,
     only: ['createKey', 'createReplay'],
+    requests: 1_500, // Only a few of the drawn times are at the edge of the calendar.
   },
 ];
 
 /** Mistakes in Ringback's HTTP parsers, each of which the comparison with Node's parser must detect. */
-const misread: readonly Omit<Broken, 'only'>[] = [
+const misread: readonly Omit<Broken, 'only' | 'requests'>[] = [
   {
     name: 'http-request-in-chunks-taken-directly',
     change: {
@@ -196,11 +198,11 @@ const huge: readonly LookControl[] = [
 ];
 
 export const fuzzControls: readonly LookControl[] = [
-  ...broken.map(({ name, change, breaks, only }): LookControl => ({
+  ...broken.map(({ name, change, breaks, only, requests }): LookControl => ({
     name,
     changes: [change],
     breaks,
-    look: look(only),
+    look: look(only, requests),
   })),
   ...huge,
   ...misread.map(({ name, change, breaks }): LookControl => ({

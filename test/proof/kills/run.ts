@@ -191,7 +191,9 @@ async function setUp(options: KillsOptions, scratch: string): Promise<Stage> {
       publishing.tell({ url: serving.url });
       await drained(book, publishing, isBroken ? brokenMs : silenceMs);
       // The outcome is stored a moment after the receiver's response.
-      if (outstanding(book).length === 0) await settled(serving);
+      if (outstanding(book).length === 0) {
+        await settled(serving).catch((error: Error) => note(error.message));
+      }
       const stats = await look(serving);
       const { published, delivered } = stats.totals;
       const accepted = book.counters[count.answered] ?? 0;

@@ -185,16 +185,8 @@ function settle({ operationId }: Operation, draft: Draft, deps: DrawDeps): Draft
         ? orderEnds(draft)
         : { ...draft, query: without(draft.query, ['from', 'until']) };
     }
-    case 'createReplay': {
-      const value = isObject(draft.value) ? draft.value : {};
-      const filter = isObject(value['filter']) ? value['filter'] : undefined;
-      if (filter === undefined) return draft;
-      const { from, until, ...rest } = filter;
-      const ends = [from, until].filter((one) => typeof one === 'string').sort();
-      const sorted = ends.length === 2 ? { from: ends[0], until: ends[1] } : { from };
-      const kept = ends.length === 0 ? {} : sorted;
-      return { ...draft, value: { ...value, filter: { ...rest, ...definedOf(kept) } } };
-    }
+    case 'createReplay':
+      return settleReplay(draft, deps);
     case 'createKey':
       return settleKey(draft, deps);
     case 'registerExchange':
@@ -210,6 +202,21 @@ function settle({ operationId }: Operation, draft: Draft, deps: DrawDeps): Draft
     default:
       return orderEnds(draft);
   }
+}
+
+function settleReplay(draft: Draft, { chance }: DrawDeps): Draft {
+  const value = isObject(draft.value) ? draft.value : {};
+  // Runs for so long that it can be cancelled.
+  if (chance.isLucky(0.2)) {
+    return { ...draft, value: { filter: { state: 'ended' }, ratePerSecond: 1 } };
+  }
+  const filter = isObject(value['filter']) ? value['filter'] : undefined;
+  if (filter === undefined) return draft;
+  const { from, until, ...rest } = filter;
+  const ends = [from, until].filter((one) => typeof one === 'string').sort();
+  const sorted = ends.length === 2 ? { from: ends[0], until: ends[1] } : { from };
+  const kept = ends.length === 0 ? {} : sorted;
+  return { ...draft, value: { ...value, filter: { ...rest, ...definedOf(kept) } } };
 }
 
 function settleKey(draft: Draft, { chance, nowMs }: DrawDeps): Draft {

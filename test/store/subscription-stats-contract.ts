@@ -238,7 +238,7 @@ export function subscriptionStatsContract(name: string, open: OpenSubject): void
         await leased(oldest, { room: 1 });
         await leased(oldest, { room: 0 });
         await keep();
-        const newer = limits.customerSubscriptionsMax - 1;
+        const newer = limits.customerSummedMax - 1;
         await Promise.all(Array.from({ length: newer }, async () => subscribed(app, mine)));
         const all = await ofCustomer(app, 'cus_1');
         assert.deepEqual(

@@ -31,8 +31,8 @@ export interface GetStatsAnswer extends StatsSpan {
   /** When the event of the oldest delivery that has not ended was published. */
   oldestPendingAt: string | null;
   /**
-   * Only in statistics of a customer: whether it has more than 1,000 subscriptions, of which
-   * the older ones are not included.
+   * Only in statistics of a customer: whether it has more than 200 subscriptions, of which the
+   * older ones are not included.
    */
   subscriptionsAreCapped?: boolean;
   /**

@@ -37,7 +37,7 @@ export interface StatisticsReads {
     };
     output: readonly SubscriptionStatistics[];
   };
-  /** Sums over the newest `customerSubscriptionsMax` subscriptions of the customer, ended ones included. */
+  /** Sums over the newest `customerSummedMax` subscriptions of the customer, ended ones included. */
   customerStatistics: {
     input: { appNo: number; customer: string; span: Span; pendingMax: number };
     output: CustomerStatistics;

@@ -43,7 +43,7 @@ export const customerStatisticsSql = {
 
 export const customerStatistics: Read<'customerStatistics'> = function* (input) {
   const { appNo, customer, span, pendingMax } = input;
-  const owner = [appNo, customer, limits.customerSubscriptionsMax];
+  const owner = [appNo, customer, limits.customerSummedMax];
   const sql = customerStatisticsSql;
   const steps = yield* all(sql.steps, ...owner, ...spanValues(span));
   const waiting = yield* only(sql.waiting, ...owner, pendingMax);

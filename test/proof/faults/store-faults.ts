@@ -89,7 +89,7 @@ export async function deletedDatabase(changes: Changes = []): Promise<Finding> {
       for (const end of ['', '-wal', '-shm']) rmSync(join(node.data, `ringback.db${end}`));
       await refuses(node, serving, 'the database is deleted');
     }
-    await refusedStart(node, { what: 'without its database', says: 'the file is not there' });
+    await refusedStart(node, { what: 'without its database', says: 'the file does not exist' });
   });
 }
 

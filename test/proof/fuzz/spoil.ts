@@ -151,7 +151,9 @@ export function spoilParameter(
   const isSpread = schema.type === 'array' || schema.type === 'object';
   if (place === 'query' && !isSpread) ways.push(['twice', ['a', 'b']]);
   if (schema.type === 'integer') {
-    ways.push(['no integer', [chance.pick(['', 'abc', '1.5', '0x10', '１'])]]);
+    // A header cannot carry the last one.
+    const texts = ['', 'abc', '1.5', '0x10', ...(place === 'header' ? [] : ['１'])];
+    ways.push(['no integer', [chance.pick(texts)]]);
     ways.push(
       ['too small', [`${(schema.minimum ?? 0) - 1}`]],
       ['too large', [`${(schema.maximum ?? 0) + 1}`]],

@@ -77,8 +77,9 @@ export async function useForeignIds({ target, figures, violations }: Attempt): P
   figures['places that take an id'] = tried;
   for (const operation of await operations()) {
     const { operationId, method, path, security } = operation;
-    // Console sessions take no key, and an accepted stream would never end.
-    if (security.length === 0 || ['/console/session', '/stream'].includes(path)) continue;
+    // Sessions take no key, and an accepted stream would never end.
+    const isOther = ['/console/session', '/portal/session', '/stream'].includes(path);
+    if (security.length === 0 || isOther) continue;
     const call = { method, path: path.replaceAll(/\{\w+\}/g, 'x'), key };
     const named = await target.call({ ...call, headers: { 'X-APP-ID': theirs.appId } });
     if (named.status !== 403) {

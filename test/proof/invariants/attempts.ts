@@ -134,9 +134,9 @@ function waitAfter(before: Send, one: Send, waitsMs: readonly number[]): Wait | 
   return { beganMs, waitedMs, leastMs, isTooShort: waitedMs < leastMs - slackMs };
 }
 
-/** I7, upper bound: if only receivers fail, and the window and the lane have room, no retry comes late. */
+/** I7, upper bound: if only receivers fail and the lane has room, no retry comes late. */
 export function judgeLateness(history: History): Flaw[] {
-  if (!history.isCalm || !history.hasRoom) return [];
+  if (!history.isCalm) return [];
   const { waitsMs, redriven } = history;
   const { revived } = sentAgain(history);
   const flaws: string[] = [];

@@ -7,8 +7,6 @@ export interface History {
   isShared: boolean;
   /** Only receivers failed, with a response: there may be no duplicates. */
   isCalm: boolean;
-  /** An event has so few deliveries that attempts of others do not delay them: the windows never fill. */
-  hasRoom: boolean;
   publishes: readonly Publish[];
   subscriptions: readonly Subscribed[];
   /** Subscribe calls without a response. */

@@ -219,7 +219,6 @@ function historyOf(
     waitsMs: plan.waitsMs,
     isShared: plan.isShared,
     isCalm: plan.isCalm,
-    hasRoom: plan.subscriptions <= limits.targetsAtOnceMax,
     publishes,
     subscriptions,
     unknownSubscribes: subscribers.unknown,
